@@ -62,7 +62,7 @@ def test_a_game_that_fails_to_load_is_listed_with_the_error(
     monkeypatch.setitem(GAMES._added, "pong", "tests.cli.no_such_module:Pong")
     [game] = [g for g in json.loads(ludens("games", "--json").out) if g["name"] == "pong"]
     assert "no_such_module" in game["error"]
-    monkeypatch.setattr("ludens.cli.games.game_of", lambda name: pong())
+    monkeypatch.setattr("ludens.cli.lists.game_of", lambda name: pong())
     ran = ludens("games")
     assert ran.code == 0
     assert "ludens[atari]" in ran.out

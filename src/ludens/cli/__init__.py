@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "games": ("games:games", "List games, or describe one."),
-    "agents": ("agents:agents", "List bots and the games they can play, or describe one."),
-    "show": ("show:show", "Show a position as one seat sees it: picture, text, rules."),
+    "games": ("lists:games", "List games, or describe one."),
+    "agents": ("lists:agents", "List bots and the games they can play, or describe one."),
+    "show": ("play:show", "Show a position as one seat sees it: picture, text, rules."),
     "play": ("play:play", "Play one game in the terminal: people, bots and models."),
     "demo": ("eval:demo", "Run the demo suite with bots; print a table and write a report."),
-    "suites": ("suites:suites", "List suites, or describe one."),
-    "runs": ("runs:runs", "List the runs in a folder and their progress."),
-    "report": ("report:report", "Report the results of runs as a table, a web page or data."),
+    "suites": ("lists:suites", "List suites, or describe one."),
+    "runs": ("results:runs", "List the runs in a folder and their progress."),
+    "report": ("results:report", "Report the results of runs as a table, a web page or data."),
     "replay": ("verify:replay", "Replay an episode, verify it and show it."),
     "eval": ("eval:eval_", "Evaluate models or bots on a suite; print a table and write a report."),
     "resume": ("eval:resume", "Resume a run that was stopped."),
@@ -32,9 +32,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data": ("data:data", "Build a dataset or a picture set; export and import picture sets."),
     "prepare": ("data:prepare", "Make in advance what the starts of a game take long for."),
     "train": ("train:train", "Train a model by playing, as a recipe says."),
-    "models": ("models:models", "List model providers; `models test SPEC` tests one."),
+    "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
     "web": ("web:web", "Serve the browser app: games, live runs, replays."),
-    "study": ("study:study", "Export the data of a study with people; exclude participants."),
+    "study": ("results:study", "Export the data of a study with people; exclude participants."),
     "bench": ("bench:bench", "Run benchmarks on this machine."),
     "check": ("check:check", "Show installed packages and how to install missing ones."),
 }

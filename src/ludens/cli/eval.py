@@ -32,11 +32,10 @@ from ludens.cli.arguments import (
     render_options,
 )
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
-from ludens.cli.output import aside, console
+from ludens.cli.output import aside, console, write_file
 from ludens.core.cores import cores
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
-from ludens.core.files import write_atomically
 from ludens.core.spec import Spec, parse_spec
 
 if TYPE_CHECKING:
@@ -266,15 +265,15 @@ def show_results(folder: Path) -> None:
     from ludens.run.report.tables import scores, task_scores
 
     results = load_results([folder])
-    page, failure = folder / "report.html", ""
+    page, failure = folder / "report.html", None
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
-        write_atomically(page, render(results, "html"))
-    except OSError as error:
-        failure = (error.strerror or str(error)).lower()
-    made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]
-    print(plain([part for part in made if part is not None], console().width))
-    if failure:
-        raise BadFile(f"cannot write {str(page)!r}: {failure}.")
+        write_file(page, render(results, "html"))
+    except BadFile as error:
+        failure = error
+    tables = [part for suite in results.suites for part in (*split(scores(suite)), task_scores(suite))]
+    print(plain([part for part in tables if part is not None], console().width))
+    if failure is not None:
+        raise failure
     print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
 
 

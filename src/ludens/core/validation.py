@@ -1,7 +1,8 @@
 """Reads plain data, from JSON or TOML, into dataclasses, and checks every value against its annotation.
 
 Annotations may be made of str, int, float, bool, None, Any, Literal, `X | None`, list, Sequence,
-`tuple[X, ...]`, dict and Mapping with text keys, and dataclasses. Nothing is converted but whole numbers where any number may be.
+`tuple[X, ...]`, dict and Mapping with text keys, and dataclasses. Nothing is converted, except whole numbers
+where any number may be.
 """
 
 from __future__ import annotations
