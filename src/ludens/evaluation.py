@@ -76,7 +76,6 @@ class Evaluation:
         self._write(path, "episodes-parquet")
 
     def to_html(self, path: str | Path) -> None:
-        """Write the report page."""
         self._write(path, "html")
 
     def _write(self, path: str | Path, format: str) -> None:

@@ -144,7 +144,6 @@ class Vlm(Agent):
         return self.options.history()
 
     def request(self, ask: Ask) -> Request:
-        """What the model is sent."""
         return Request(prompt(ask, self.options), sample=ask.sample, ask=ask, game=self.game.name)
 
     async def act(self, ask: Ask) -> Reply:

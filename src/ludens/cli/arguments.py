@@ -96,7 +96,6 @@ def game_of(name: str, options: Sequence[str] = ()) -> Game:
 
 
 def render_options(theme: str, size: int) -> RenderOptions:
-    """Validated render options."""
     from ludens.core.view import RenderOptions
     from ludens.draw import get_theme
 
@@ -107,7 +106,6 @@ def render_options(theme: str, size: int) -> RenderOptions:
 
 
 def seat_of(game: Game, seat: str) -> str:
-    """Check that the game has this seat."""
     if seat not in game.seats:
         raise UnknownName(f"seat of {game.name}", seat, game.seats)
     return seat
@@ -127,7 +125,6 @@ def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
 
 
 def at_least(flag: str, value: int, low: int) -> int:
-    """Check that the value is not below `low`."""
     if value < low:
         raise BadOption(f"{flag} must be at least {low}, not {value}.")
     return value

@@ -99,7 +99,6 @@ class RunOptions:
 
     @property
     def words(self) -> list[str]:
-        """All flags that were given."""
         words: list[str] = []
         for field in fields(self):
             value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
@@ -109,7 +108,6 @@ class RunOptions:
 
     @property
     def budget(self) -> Budget:
-        """The limits."""
         from ludens.models.ledger import Budget
 
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
@@ -259,7 +257,6 @@ def _amounts(usage: Usage, budget: Budget) -> str:
 
 
 def show_results(folder: Path) -> None:
-    """Write the HTML report and print the table."""
     from ludens.run.report import load_results, render
     from ludens.run.report.table import plain, split
     from ludens.run.report.tables import scores, task_scores

@@ -68,7 +68,6 @@ _TEXT_WIDTH = 20
 
 
 def _min_widths(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Minimum width of each column in characters."""
     widest = [
         max(len(line) for cell in column for line in cell.split("\n") or [""])
         for column in zip(columns, *cells, strict=True)
@@ -93,7 +92,6 @@ def _paragraphs(title: str, columns: Sequence[str], cells: Sequence[Sequence[str
 
 
 def json_out(value: Any) -> None:
-    """Print one JSON document."""
     import orjson
 
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -111,7 +109,6 @@ def counted(number: int, thing: str) -> str:
 
 
 def aside(text: str) -> None:
-    """Print a message on stderr."""
     print(harmless(text), file=sys.stderr, flush=True)
 
 

@@ -74,7 +74,6 @@ def options_of(cls: type) -> dict[str, Field[Any]]:
 
 
 def option_values(instance: Any) -> dict[str, Any]:
-    """The option values of an instance."""
     return {name: getattr(instance, name) for name in options_of(type(instance))}
 
 

@@ -40,7 +40,6 @@ class Registry:
         self._added[name] = target
 
     def names(self) -> list[str]:
-        """Every known name, sorted."""
         return sorted({*self._shipped, *self._plugged, *self._added})
 
     def get(self, name: str) -> Any:

@@ -11,16 +11,27 @@ import asyncio
 import logging
 import re
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, perf_counter, time_ns
+from typing import Any, Self
 
 from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Model, Request, Sampling
-from ludens.models.errors import SENTENCES, ContentFiltered, RequestRejected, Secret, TransientError
+from ludens.models.errors import (
+    SENTENCES,
+    ContentFiltered,
+    RequestRejected,
+    Secret,
+    TransientError,
+    classify_error,
+    classify_exception,
+)
 from ludens.models.ledger import DEFAULT_OUTPUT, Ledger, Price, RateLimiter, price_of, shared_limiter
-from ludens.models.settings import NetworkSettings
+from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
+from ludens.models.transport import check_address
 
 log = logging.getLogger("ludens.models")
 
@@ -46,11 +57,12 @@ class Client(Model):
     default_sampling = Sampling()
     """Used where neither spec nor request set a parameter."""
 
-    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str | None) -> None:
-        super().__init__(settings.identity(spec.name, address))
-        self.name, self.model_name = spec.name, spec.rest
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
+        usual = spec.kind in PROVIDERS and address == PROVIDERS[spec.kind].address
+        super().__init__(settings.identity(spec.name, None if usual else address))
+        self.name, self.model_name, self.address = spec.name, spec.rest, address
         self.settings, self.secret = settings, secret
-        self._limiter_name = f"{spec.name}@{address or ''}"
+        self._limiter_name = f"{spec.name}@{'' if usual else address}"
         self._limits_concurrency = "concurrency" in spec.options
         self._sampling = settings.sampling
         self._price = price_of(spec.name)
@@ -63,6 +75,15 @@ class Client(Model):
         self._ledger: Ledger | None = None
         self._waiting_stopped, self._stop_event = False, asyncio.Event()
         self._warned = -_SECONDS_BETWEEN_WARNINGS
+
+    @classmethod
+    def make(cls, spec: Spec) -> Self:
+        provider, settings = PROVIDERS[spec.kind], read_settings(NetworkSettings, spec)
+        address = spec.address or provider.own_address
+        if address is None:
+            raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
+        secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
+        return cls(spec, settings, secret, check_address(address))
 
     @abstractmethod
     async def attempt(self, request: Request, sampling: Sampling) -> Answer:
@@ -258,8 +279,33 @@ class Client(Model):
             shown = "".join(letter for letter in version if letter.isprintable())[:100]
             self.remarks.append(f"{self.name} was answered by {shown}.")
 
+    def http_error(self, status: int, body: object, headers: Mapping[str, str]) -> Exception:
+        return classify_error(status, body, headers, self.name, self.address, self.secret)
+
     def remark(self, sentence: str) -> None:
-        """Add a remark and log it, once."""
         if sentence not in self.remarks:
             self.remarks.append(sentence)
             log.warning("%s", sentence)
+
+
+class SdkClient(Client):
+    """A model behind a vendor's SDK. Subclasses connect, call, and classify the SDK's own exceptions."""
+
+    _sdk: Any = None
+
+    @abstractmethod
+    async def call(self, request: Request, sampling: Sampling) -> Answer:
+        """Send the request once; raises what the SDK raises."""
+
+    @abstractmethod
+    def classify(self, error: Exception) -> Exception | None:
+        """The exception to raise for one of the SDK; None for others."""
+
+    async def attempt(self, request: Request, sampling: Sampling) -> Answer:
+        try:
+            return await self.call(request, sampling)
+        except Exception as error:
+            classified = self.classify(error) or classify_exception(error, self.secret)
+            if classified is None:
+                raise
+            raise classified from None

@@ -85,7 +85,7 @@ class RateLimiter:
         Returns:
             A function that takes the number of tokens actually consumed.
         """
-        adjust: Callable[[float], None] = _ignore
+        adjust: Callable[[float], None] = lambda consumed: None
         if self._requests:
             await self._requests.acquire()
         if self._tokens:
@@ -118,10 +118,6 @@ def shared_limiter(model: str, concurrency: int, rpm: int, tpm: int) -> RateLimi
     return limiter
 
 
-def _ignore(consumed: float) -> None:
-    """Tokens are not limited."""
-
-
 VARIABLE = "LUDENS_PRICES"
 _MILLION = 1_000_000
 
@@ -134,7 +130,6 @@ class Price:
     output: float
 
     def cost(self, usage: Usage) -> float:
-        """Dollars for this usage."""
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _MILLION
 
 
@@ -145,7 +140,6 @@ def price_of(name: str) -> Price | None:
 
 
 def load_prices(path: Path | None) -> dict[str, Price]:
-    """Every price in a file."""
     if path is None:
         return {}
     try:
@@ -319,7 +313,6 @@ class Ledger:
             self.settle(expected, actual)
 
     def _learn(self, model: str, usage: Usage, estimated_input: int) -> None:
-        """Take an answer into account in later estimates."""
         if not usage.tokens:
             return
         rates = self._rates[model]
@@ -348,6 +341,5 @@ class RemoteLedger(Ledger, ABC):
             raise
 
     def _release(self, granted: asyncio.Future[str], expected: Usage) -> None:
-        """Release a reservation that is no longer needed."""
         if not granted.cancelled() and granted.exception() is None and not granted.result():
             self.settle(expected, Usage(calls=0))

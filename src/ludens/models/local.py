@@ -154,7 +154,6 @@ class LocalModel(Model):
             batcher.close()
 
     def _current_batcher(self) -> Batcher[_Item, Answer]:
-        """The batcher of the running event loop."""
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
             self._stop_batcher()
