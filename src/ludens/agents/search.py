@@ -56,18 +56,13 @@ class AlphaBeta(Agent):
             value = state.returns[self.seat] * 1e6 if state.over else self.game.evaluate(state, self.seat)
             return value * (1 + 1e-6 * depth) if state.over else value
         [seat] = state.to_act
-        legal = state.legal(seat)
-        if seat == self.seat:
-            for action in legal:
-                alpha = max(alpha, self._value(_after(state, action), depth - 1, alpha, beta))
-                if alpha >= beta:
-                    break
-            return alpha
-        for action in legal:
-            beta = min(beta, self._value(_after(state, action), depth - 1, alpha, beta))
+        own = seat == self.seat
+        for action in state.legal(seat):
+            value = self._value(_after(state, action), depth - 1, alpha, beta)
+            alpha, beta = (max(alpha, value), beta) if own else (alpha, min(beta, value))
             if alpha >= beta:
                 break
-        return beta
+        return alpha if own else beta
 
 
 def _after(state: State, action: str) -> State:

@@ -23,6 +23,7 @@ from ludens.models.chat import Answer, Model, ModelWrapper, Request
 
 _LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"
+_SELECT = "SELECT answer FROM answers WHERE key = ?"
 
 T = TypeVar("T")
 
@@ -62,13 +63,18 @@ class AnswerFile:
 
     async def get(self, key: str) -> Answer | None:
         """The stored answer, with empty usage: it was paid for before."""
-        row = await self._run(lambda db: _select(db, key))
-        return None if row is None else _load(row)
+        row = await self._run(lambda db: db.execute(_SELECT, (key,)).fetchone())
+        return None if row is None else _load(row[0])
 
     async def put(self, key: str, answer: Answer) -> Answer:
         """Store an answer unless another process already stored one; returns the stored one."""
         data = orjson.dumps(answer.to_dict())
-        stored = await self._run(lambda db: _insert(db, key, data))
+
+        def insert(db: sqlite3.Connection) -> bytes:
+            db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
+            return bytes(db.execute(_SELECT, (key,)).fetchone()[0])
+
+        stored = await self._run(insert)
         if stored == data:
             return answer
         first = _load(stored)
@@ -123,16 +129,6 @@ def _when_unlocked(connection: sqlite3.Connection, statement: str) -> None:
             if "locked" not in str(error) or monotonic() > deadline:
                 raise
         sleep(0.02)
-
-
-def _select(db: sqlite3.Connection, key: str) -> bytes | None:
-    row = db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def _insert(db: sqlite3.Connection, key: str, data: bytes) -> bytes:
-    db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
-    return _select(db, key) or data
 
 
 def _load(data: bytes) -> Answer:

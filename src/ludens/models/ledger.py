@@ -85,14 +85,13 @@ class RateLimiter:
         Returns:
             A function that takes the number of tokens actually consumed.
         """
-        adjust: Callable[[float], None] = lambda consumed: None
         if self._requests:
             await self._requests.acquire()
-        if self._tokens:
-            adjust = partial(self._tokens.adjust, await self._tokens.acquire(tokens()))
+        window = self._tokens
+        entry = await window.acquire(tokens()) if window else []
         while (pause := self._paused_until - monotonic()) > 0:
             await sleep(pause)
-        return adjust
+        return partial(window.adjust, entry) if window else lambda consumed: None
 
     def pause(self, seconds: float) -> None:
         """Send no request for some seconds, because the provider asked for it."""
