@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,10 @@ from typing import Any
 from benchmarks import ROOT, Row
 from benchmarks.client import serving
 from ludens.core.config import PlayConfig
+from ludens.core.episode import Usage
 from ludens.core.options import option
 from ludens.run.engine import Engine, RunResult, make_executor, workers_for
-from ludens.run.jobs import Meter, Outcome
+from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan, make_plan
 from ludens.run.store import Store
 from ludens.run.task import MODEL, Suite, SuiteBuilder, Task
@@ -107,7 +109,7 @@ def measure(suite: str, spec: str, concurrency: int, workers: int = 0) -> dict[s
     return {
         "complete": ending.complete,
         "episodes": ending.progress.episodes,
-        "calls": ending.progress.meter.calls,
+        "calls": ending.progress.usage.calls,
         "fallbacks": ending.progress.fallbacks,
         "wall": wall,
         "cpu": _cpu() - before - start_up,
@@ -137,8 +139,12 @@ class _Timed(Executor):
         return await self._inner.play(job)
 
     @property
-    def meter(self) -> Meter:
-        return self._inner.meter
+    def usage(self) -> Usage:
+        return self._inner.usage
+
+    @property
+    def counts(self) -> Counter[str]:
+        return self._inner.counts
 
     async def close(self) -> None:
         self.seconds = perf_counter() - self._started

@@ -11,7 +11,6 @@ from typing import Any, cast
 import pytest
 
 from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent, make, verify
-from ludens.agents.simple import replaying
 from ludens.core.episode import Try, Usage
 from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
 from ludens.core.observer import Observer, OnStep, StepEvent
@@ -20,6 +19,7 @@ from ludens.core.state import State
 from ludens.loop import play
 from tests.support.pebbles import Pebbles, PebblesState, PebblesView, Talk
 from tests.support.players import Meeting, Scripted, Slow
+from tests.support.replaying import replaying
 
 GAME = Pebbles()
 

@@ -10,7 +10,6 @@ import pytest
 
 from ludens import Agent, Game, agent, make
 from ludens.agents.search import AlphaBeta
-from ludens.agents.simple import Replay, replaying
 from ludens.core.agent import Ask
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.random import stream
@@ -19,6 +18,7 @@ from ludens.core.state import State
 from ludens.loop import play
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Scripted
+from tests.support.replaying import Replay, replaying
 
 
 def ask(state: State, seat: str) -> Ask:

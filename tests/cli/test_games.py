@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.cli import games
+from ludens.cli import lists
 from ludens.core.errors import MissingExtra
 from ludens.core.registry import GAMES
 from tests.cli.conftest import Run
@@ -64,7 +64,7 @@ def test_a_game_that_fails_to_load_is_listed_with_the_error(
     monkeypatch.setitem(GAMES._added, "pong", "tests.cli.no_such_module:Pong")
     [game] = [g for g in json.loads(ludens("games", "--json").out) if g["name"] == "pong"]
     assert "no_such_module" in game["error"]
-    monkeypatch.setattr("ludens.cli.games.game_of", lambda name: pong())
+    monkeypatch.setattr("ludens.cli.lists.game_of", lambda name: pong())
     ran = ludens("games")
     assert ran.code == 0
     assert "ludens[atari]" in ran.out
@@ -73,5 +73,5 @@ def test_a_game_that_fails_to_load_is_listed_with_the_error(
 def test_stored_descriptions_are_those_of_the_games() -> None:
     stored = json.loads(Path(games.__file__).with_suffix(".json").read_text())
     current = json.loads(json.dumps(games.shipped_games()))
-    assert {name: stored.get(name) for name in current} == current, "run `python -m ludens.cli.games`"
-    assert set(stored) - set(current) <= {"pong"}, "run `python -m ludens.cli.games`"
+    assert {name: stored.get(name) for name in current} == current, "run `python -m ludens.cli.lists`"
+    assert set(stored) - set(current) <= {"pong"}, "run `python -m ludens.cli.lists`"

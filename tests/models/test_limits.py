@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.models import Answer
-from ludens.models.ledger import RateLimiter, SlidingWindow, estimate_tokens
+from ludens.models.ledger import RateLimiter, SlidingWindow
 from tests.models.conftest import Reach, question
 from tests.support.model_server import ModelServer
 
@@ -143,4 +143,4 @@ async def test_concurrency(reach: Reach) -> None:
 
 
 def test_estimate_includes_text_pictures_and_output() -> None:
-    assert estimate_tokens(question("x" * 400), 10) == (400 + len("Play.")) // 4 + 32 * 48 // 750 + 10
+    assert question("x" * 400).estimated_input == (400 + len("Play.")) // 4 + 32 * 48 // 750

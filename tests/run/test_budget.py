@@ -11,22 +11,18 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import ModelRejected
-from ludens.models.chat import Message, Request, Spend
 from ludens.models.errors import TransientError
-from ludens.models.ledger import Account, BudgetReached, Price
-from ludens.run.budget import Budget, BudgetLedger, make_ledger
+from ludens.models.ledger import Budget, BudgetReached, Ledger, Price
 from ludens.run.store import read_records
-from ludens.run.workers import ProcessExecutor, WorkerDied, _RemoteLedger, _Reserved, _Settle
+from ludens.run.workers import ProcessExecutor, WorkerDied, _ChannelLedger, _Reserved, _Settle
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
-REQUEST = Request([Message("user", ("x" * 400,))])
-
 
 def test_ledger_exists_only_with_a_limit() -> None:
-    assert make_ledger(None) is None
-    assert make_ledger(Budget(hours=1)) is None
-    assert make_ledger(Budget(cost=0.1)) is not None
+    assert Ledger.of(None) is None
+    assert Ledger.of(Budget(hours=1)) is None
+    assert Ledger.of(Budget(cost=0.1)) is not None
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -65,7 +61,7 @@ async def test_tokens_and_cost_stay_within_the_budget(
             result = await played(tmp_path / name, plan, concurrency=8, workers=workers, budget=budget)
             assert not result.complete
             assert f"(--max-{name}" in result.reason
-            assert 0 < result.progress.meter.tokens <= 2000
+            assert 0 < result.progress.usage.tokens <= 2000
             assert 1 <= len(server.requests) <= 20
 
 
@@ -80,96 +76,94 @@ async def test_cached_answers_are_free(tmp_path: Path) -> None:
 
 
 async def test_calls_wait_for_those_in_flight_before_they_are_refused() -> None:
-    ledger = BudgetLedger(Budget(tokens=1000))
-    assert await ledger.reserve(Spend(1, 800), False) == ""
-    second = asyncio.create_task(ledger.reserve(Spend(1, 800), False))
+    ledger = Ledger(Budget(tokens=1000))
+    assert await ledger.reserve(Usage(800)) == ""
+    second = asyncio.create_task(ledger.reserve(Usage(800)))
     await asyncio.sleep(0)
     assert not second.done()
-    ledger.settle(Spend(1, 800), Spend(1, 100))
+    ledger.settle(Usage(800), Usage(100))
     assert await second == ""
-    ledger.settle(Spend(1, 800), Spend(1, 150))
-    assert ledger.spent == Spend(2, 250)
-    assert "250 tokens used, and one more call" in await ledger.reserve(Spend(1, 800), False)
+    ledger.settle(Usage(800), Usage(150))
+    assert ledger.spent == Usage(250, calls=2)
+    assert "250 tokens used, and one more call" in await ledger.reserve(Usage(800))
 
 
 async def test_call_of_unknown_price_waits_until_it_is_alone() -> None:
-    ledger = BudgetLedger(Budget(cost=1.0))
-    assert await ledger.reserve(Spend(1, 10), True) == ""
-    second = asyncio.create_task(ledger.reserve(Spend(1, 10), True))
+    ledger = Ledger(Budget(cost=1.0))
+    assert await ledger.reserve(Usage(10)) == ""
+    second = asyncio.create_task(ledger.reserve(Usage(10)))
     await asyncio.sleep(0)
     assert not second.done()
-    ledger.settle(Spend(1, 10), Spend(1, 10, 1.5))
+    ledger.settle(Usage(10), Usage(10, cost=1.5))
     assert await second == "$1.5000 spent (--max-cost 1)"
 
 
 @pytest.mark.parametrize(
     ("error", "counted"),
     [
-        (TransientError("rate", "slow down"), Spend(1)),
-        (TransientError("server", "HTTP 500"), Spend(1)),
-        (ModelRejected("no such model"), Spend(1)),
-        (TransientError("timeout", "no answer in time"), Spend(1, 120, 0.12)),
-        (asyncio.CancelledError(), Spend(1, 120, 0.12)),
+        (TransientError("rate", "slow down"), Usage()),
+        (TransientError("server", "HTTP 500"), Usage()),
+        (ModelRejected("no such model"), Usage()),
+        (TransientError("timeout", "no answer in time"), Usage(100, 20, cost=0.12)),
+        (asyncio.CancelledError(), Usage(100, 20, cost=0.12)),
     ],
 )
-async def test_failed_requests_count_as_calls(error: BaseException, counted: Spend) -> None:
-    ledger = BudgetLedger(Budget(calls=9))
-    account = Account(ledger, Price(1000.0, 1000.0))
+async def test_failed_requests_count_as_calls(error: BaseException, counted: Usage) -> None:
+    ledger = Ledger(Budget(calls=9))
     with pytest.raises(type(error)):
-        async with account.reserve(REQUEST, 20):
+        async with ledger.request("tiny", Price(1000.0, 1000.0), 100, 20):
             raise error
     assert ledger.spent == counted
 
 
 async def test_estimates_follow_the_answers() -> None:
-    ledger = BudgetLedger(Budget(calls=2))
-    account = Account(ledger, None)
-    assert account.expected(REQUEST, 20) == (Spend(1, 120), True)
-    async with account.reserve(REQUEST, None) as reservation:
-        reservation.answered(Usage(input_tokens=300, output_tokens=700, cost=0.5))
-    assert ledger.spent == Spend(1, 1000, 0.5)
-    assert account.expected(REQUEST, None) == (Spend(1, 1000, 0.5), False)
-    assert account.expected(REQUEST, 100) == (Spend(1, 400, 0.2), False)
-    async with account.reserve(REQUEST, 1):
+    ledger = Ledger(Budget(calls=2))
+    assert ledger.expected("tiny", None, 100, 20) == Usage(100, 20)
+    async with ledger.request("tiny", None, 100, None) as settle:
+        settle(Usage(input_tokens=300, output_tokens=700, cost=0.5))
+    assert ledger.spent == Usage(300, 700, cost=0.5)
+    assert ledger.expected("tiny", None, 100, None) == Usage(300, 700, cost=0.5)
+    assert ledger.expected("tiny", None, 100, 100) == Usage(300, 100, cost=0.2)
+    assert ledger.expected("other", None, 100, 100) == Usage(100, 100)
+    async with ledger.request("tiny", None, 100, 1):
         pass
     with pytest.raises(BudgetReached, match="2 calls used"):
-        async with account.reserve(REQUEST, 1):
+        async with ledger.request("tiny", None, 100, 1):
             raise AssertionError("the call must not be sent")
 
 
 async def test_reservations_are_released_while_others_are_in_flight() -> None:
     """One call is always in flight, so that the sum of all reservations is never reset."""
-    ledger = BudgetLedger(Budget(tokens=1000))
-    expected = Spend(1, 300)
-    assert await ledger.reserve(expected, False) == ""
+    ledger = Ledger(Budget(tokens=1000))
+    expected = Usage(300)
+    assert await ledger.reserve(expected) == ""
     for _ in range(20):
         async with asyncio.timeout(60):
-            assert await ledger.reserve(expected, False) == ""
-        ledger.settle(expected, Spend(1, 10))
-    assert ledger.spent == Spend(20, 200)
+            assert await ledger.reserve(expected) == ""
+        ledger.settle(expected, Usage(10))
+    assert ledger.spent == Usage(200, calls=20)
 
 
 async def test_a_reservation_is_released_however_the_request_ends() -> None:
-    ledger = BudgetLedger(Budget(tokens=1000))
-    account = Account(ledger, None)
-    async with account.reserve(REQUEST, 20):  # in flight all the time
+    ledger = Ledger(Budget(tokens=1000))
+    async with ledger.request("tiny", None, 100, 20):  # in flight all the time
         for _ in range(100):
             async with asyncio.timeout(60):
                 with pytest.raises(TransientError):
-                    async with account.reserve(REQUEST, 20):
+                    async with ledger.request("tiny", None, 100, 20):
                         raise TransientError("rate", "slow down")
-                async with account.reserve(REQUEST, 20) as reservation:
-                    reservation.answered(Usage(input_tokens=1, output_tokens=1))
+                async with ledger.request("tiny", None, 100, 20) as settle:
+                    settle(Usage(input_tokens=1, output_tokens=1))
 
 
 async def test_a_worker_that_gives_up_releases_what_it_is_granted_later() -> None:
     sent: list[Any] = []
     channel = SimpleNamespace(send=sent.append)
-    ledger = _RemoteLedger(channel)  # type: ignore[arg-type]
-    expected = Spend(1, 100)
-    for reason, released in (("", [_Settle(expected, Spend())]), ("no more.", [])):
+    ledger = _ChannelLedger(channel)  # type: ignore[arg-type]
+    expected = Usage(100)
+    for reason, released in (("", [_Settle(expected, Usage(calls=0))]), ("no more.", [])):
         sent.clear()
-        call = asyncio.create_task(ledger.reserve(expected, False))
+        call = asyncio.create_task(ledger.reserve(expected))
         await asyncio.sleep(0)
         [asked] = sent
         call.cancel()

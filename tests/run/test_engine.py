@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
-from ludens.models.chat import Spend
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget
 from ludens.run.engine import Engine
-from ludens.run.jobs import Meter, Outcome
+from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.store import Store, read_records
 from ludens.run.workers import Executor, InProcess, WorkerDied, interrupts
@@ -116,7 +116,7 @@ class _Paid(Executor):
     """Plays instantly; every episode takes a fixed number of calls, ten by default."""
 
     def __init__(self, calls: int = 10) -> None:
-        self._calls, self._meter = calls, Meter()
+        self._calls, self._usage = calls, Usage(calls=0)
         self.max_in_flight, self._in_flight = 0, 0
 
     async def play(self, job: Job) -> Outcome:
@@ -124,14 +124,18 @@ class _Paid(Executor):
         self.max_in_flight = max(self.max_in_flight, self._in_flight)
         for _ in range(self._calls):
             await asyncio.sleep(0)
-            self._meter.calls += 1
-            self._meter.input_tokens += 100
+            self._usage.calls += 1
+            self._usage.input_tokens += 100
         self._in_flight -= 1
         return Outcome(job, b"{}", False, self._calls, 100 * self._calls)
 
     @property
-    def meter(self) -> Meter:
-        return self._meter
+    def usage(self) -> Usage:
+        return self._usage
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter()
 
 
 @pytest.mark.parametrize("concurrency", [1, 8, 200])
@@ -147,14 +151,14 @@ async def test_budget_is_kept_at_any_concurrency(
     tmp_path: Path, budget: Budget, reason: str, concurrency: int
 ) -> None:
     plan = plan_of("bot/first", "bot/random", suite=TURNS, void_retries=0)
-    guess = {(name, "turns"): Spend(10, 1000) for name in plan.entrants}
+    guess = {(name, "turns"): Usage(1000, calls=10) for name in plan.entrants}
     executor = _Paid()
     with Store.create(tmp_path, plan) as store:
         engine = Engine(store, executor, concurrency=concurrency, budget=budget, estimates=guess)
         result = await engine.run()
     assert not result.complete
     assert result.reason.startswith(reason)
-    assert executor.meter.calls == 90
+    assert executor.usage.calls == 90
     assert len(read_lines(tmp_path)) == 9
     # All retries are reserved for, which leaves room for three; once the first has finished, for more.
     assert min(concurrency, 3) <= executor.max_in_flight <= min(concurrency, 6)
@@ -165,10 +169,10 @@ async def test_retries_that_the_estimate_does_not_foresee_do_not_exceed_the_budg
     plan = plan_of("bot/first", suite=TURNS)
     executor = _Paid(calls=30)
     with Store.create(tmp_path, plan) as store:
-        guess = {("bot/first", "turns"): Spend(10)}
+        guess = {("bot/first", "turns"): Usage(calls=10)}
         engine = Engine(store, executor, concurrency=200, budget=Budget(calls=100), estimates=guess)
         await engine.run()
-    assert executor.meter.calls == 90
+    assert executor.usage.calls == 90
 
 
 class _Billed(_Paid):
@@ -176,19 +180,19 @@ class _Billed(_Paid):
 
     async def play(self, job: Job) -> Outcome:
         outcome = await super().play(job)
-        self._meter.cost = (self._meter.cost or 0.0) + 1.0
+        self._usage.cost = (self._usage.cost or 0.0) + 1.0
         return replace(outcome, cost=1.0)
 
 
 async def test_without_a_known_price_one_episode_is_played_first(tmp_path: Path) -> None:
     plan = plan_of("bot/random", suite=TURNS)
-    guess = {("bot/random", "turns"): Spend(10, 1000)}
+    guess = {("bot/random", "turns"): Usage(1000, calls=10)}
     executor = _Billed()
     with Store.create(tmp_path, plan) as store:
         engine = Engine(store, executor, concurrency=8, budget=Budget(cost=3.5), estimates=guess)
         result = await engine.run()
     assert result.reason.startswith("$3.0000 spent, and one more episode")
-    assert (executor.meter.cost, executor.max_in_flight) == (3.0, 2)
+    assert (executor.usage.cost, executor.max_in_flight) == (3.0, 2)
 
 
 def read_lines(folder: Path) -> list[bytes]:
@@ -198,7 +202,7 @@ def read_lines(folder: Path) -> list[bytes]:
 async def test_jobs_that_the_budget_still_covers_are_played(tmp_path: Path) -> None:
     """A long task at the head of the queue does not prevent short ones from being played."""
     plan = plan_of("bot/first", tasks=("together", "question"))
-    guess = {("bot/first", "together"): Spend(1000), ("bot/first", "question"): Spend(10)}
+    guess = {("bot/first", "together"): Usage(calls=1000), ("bot/first", "question"): Usage(calls=10)}
     with Store.create(tmp_path, plan) as store:
         store.done.add(plan.jobs[0].key)
         engine = Engine(store, _Paid(), concurrency=2, budget=Budget(calls=45), estimates=guess)
@@ -210,12 +214,12 @@ async def test_jobs_that_the_budget_still_covers_are_played(tmp_path: Path) -> N
 
 async def test_no_episode_starts_that_the_estimate_does_not_cover(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
-    guess = {("bot/first", "turns"): Spend(10_000)}
+    guess = {("bot/first", "turns"): Usage(calls=10_000)}
     executor = _Paid()
     with Store.create(tmp_path, plan) as store:
         engine = Engine(store, executor, concurrency=4, budget=Budget(calls=35), estimates=guess)
         result = await engine.run()
-    assert (executor.meter.calls, result.complete) == (0, False)
+    assert (executor.usage.calls, result.complete) == (0, False)
     assert "(--max-calls 35)" in result.reason
 
 

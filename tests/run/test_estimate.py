@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ludens.models.chat import Spend
-from ludens.run.budget import Budget
+from ludens.core.episode import Usage
+from ludens.models.ledger import Budget
 from ludens.run.estimate import CostEstimate, estimate, unpriced
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import read_records
@@ -23,21 +23,27 @@ def guess(plan: Plan) -> CostEstimate:
 
 def test_bots_take_nothing() -> None:
     made = guess(plan_of("bot/random", "bot/best"))
-    assert (made.episodes, made.calls, made.tokens, made.each, made.large) == (36, 0, 0, {}, False)
+    assert (made.episodes, made.usage.calls, made.usage.tokens, made.each, made.large) == (
+        36,
+        0,
+        0,
+        {},
+        False,
+    )
 
 
 def test_a_question_is_one_call_with_one_picture() -> None:
     made = guess(plan_of(MODEL, tasks=("question",)))
-    assert (made.episodes, made.calls, made.pictures) == (4, 4, 4)
+    assert (made.episodes, made.usage.calls, made.usage.images) == (4, 4, 4)
     assert made.picture_tokens == pytest.approx(4 * 512 * 512 / 750)
-    assert made.tokens > made.picture_tokens
+    assert made.usage.tokens > made.picture_tokens
     assert made.each[MODEL, "question"].calls == 1
 
 
 def test_seats_that_move_together_are_both_asked() -> None:
     made = guess(plan_of(MODEL, tasks=("together",)))
-    assert made.calls == 4 * 2 * 3
-    assert made.pictures == made.calls
+    assert made.usage.calls == 4 * 2 * 3
+    assert made.usage.images == made.usage.calls
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_seats_that_move_together_are_both_asked() -> None:
     [("modality=text", 0), ("blind=true", 24), ("frames=3", 2 * 4 * (1 + 2 + 3)), ("modality=both", 24)],
 )
 def test_the_manner_counts(options: str, pictures: int) -> None:
-    assert guess(plan_of(f"{MODEL}?{options}", tasks=("together",))).pictures == pictures
+    assert guess(plan_of(f"{MODEL}?{options}", tasks=("together",))).usage.images == pictures
 
 
 def test_a_smaller_size_takes_fewer_tokens() -> None:
@@ -54,11 +60,11 @@ def test_a_smaller_size_takes_fewer_tokens() -> None:
 
 
 def test_reasoning_and_memory_take_more() -> None:
-    plain = guess(plan_of(MODEL)).tokens
-    assert guess(plan_of(f"{MODEL}?style=cot")).tokens > plain
+    plain = guess(plan_of(MODEL)).usage.tokens
+    assert guess(plan_of(f"{MODEL}?style=cot")).usage.tokens > plain
     assert (
-        guess(plan_of(f"{MODEL}?modality=text&memory=all")).tokens
-        > guess(plan_of(f"{MODEL}?modality=text")).tokens
+        guess(plan_of(f"{MODEL}?modality=text&memory=all")).usage.tokens
+        > guess(plan_of(f"{MODEL}?modality=text")).usage.tokens
     )
 
 
@@ -70,7 +76,7 @@ async def test_it_foresees_what_is_then_counted(tmp_path: Path) -> None:
     usage = [record.episode.usage() for record in read_records(tmp_path)]
     # Where replies are always read and legal, every call is foreseen.
     assert sum(u.calls for u in usage) == len(server.requests)
-    assert foreseen.calls <= len(server.requests)
+    assert foreseen.usage.calls <= len(server.requests)
     together = sum(r.episode.usage().calls for r in read_records(tmp_path) if r.task == "together")
     assert together == 24 == foreseen.each[next(iter(plan.entrants)), "together"].calls * 4
 
@@ -85,21 +91,21 @@ def test_prices_make_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     plan = plan_of(MODEL, tasks=("question",))
     monkeypatch.delenv("LUDENS_PRICES", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert guess(plan).cost is None
+    assert guess(plan).usage.cost is None
     assert "price not known" in guess(plan).sentence()
     assert unpriced(plan) == ["vllm/tiny"]
     monkeypatch.setenv("LUDENS_PRICES", str(tmp_path / "prices.toml"))
     output_tokens = 4 * 30
     for prices, cost in (
-        ((1000.0, 0.0), lambda made: (made.tokens - output_tokens) / 1000),
+        ((1000.0, 0.0), lambda made: (made.usage.tokens - output_tokens) / 1000),
         ((0.0, 1000.0), lambda made: output_tokens / 1000),
-        ((1000.0, 2000.0), lambda made: (made.tokens + output_tokens) / 1000),
+        ((1000.0, 2000.0), lambda made: (made.usage.tokens + output_tokens) / 1000),
     ):
         text = '["vllm/tiny"]\ninput = {}\noutput = {}\n'.format(*prices)
         (tmp_path / "prices.toml").write_text(text)
         made = guess(plan)
-        assert made.cost == pytest.approx(cost(made))
-        assert made.each[MODEL, "question"].cost == pytest.approx(made.cost / 4)
+        assert made.usage.cost == pytest.approx(cost(made))
+        assert made.each[MODEL, "question"].cost == pytest.approx(made.usage.cost / 4)
     assert unpriced(plan) == []
 
 
@@ -110,9 +116,9 @@ def test_a_provider_that_names_its_price_needs_none() -> None:
 @pytest.mark.parametrize(
     ("made", "large"),
     [
-        (CostEstimate(calls=5000, cost=5.0), False),
-        (CostEstimate(calls=5001, cost=None), True),
-        (CostEstimate(calls=1, cost=5.01), True),
+        (CostEstimate(usage=Usage(calls=5000, cost=5.0)), False),
+        (CostEstimate(usage=Usage(calls=5001)), True),
+        (CostEstimate(usage=Usage(cost=5.01)), True),
     ],
 )
 def test_what_is_large(made: CostEstimate, large: bool) -> None:
@@ -120,7 +126,7 @@ def test_what_is_large(made: CostEstimate, large: bool) -> None:
 
 
 def test_two_digits_are_enough() -> None:
-    made = CostEstimate(12, 123456, 98765, 4_449_999, 99, 1234.5)
+    made = CostEstimate(12, Usage(99, images=98765, calls=123456, cost=1234.5), 4_449_999)
     assert made.sentence() == (
         "12 episodes: about 120,000 calls with 99,000 pictures, 4,400,000 tokens of pictures, 99 in all; "
         "about $1,234.50 or more."
@@ -129,7 +135,7 @@ def test_two_digits_are_enough() -> None:
 
 def test_only_what_is_left_is_estimated() -> None:
     plan = make_plan(QUICK, {"a": MODEL}, tasks=("question",))
-    assert estimate(plan, plan.jobs[3:]).calls == 1
+    assert estimate(plan, plan.jobs[3:]).usage.calls == 1
 
 
 def test_budgets_that_are_none() -> None:
@@ -141,10 +147,11 @@ def test_budgets_that_are_none() -> None:
 
 
 def test_spending_adds_up() -> None:
-    assert (Spend(1, 2, 3) + Spend(1, 1, 1) - Spend(1, 1, 1)) / 2 == Spend(0.5, 1, 1.5)
+    one, other = Usage(2, 3, cost=3.0), Usage(1, cost=1.0)
+    assert (one * 3 + other - other) / 2 == Usage(3, 5, calls=2, cost=4.5)
 
 
 def test_small_models_of_ours_cost_nothing() -> None:
     plan = make_plan("demo", {"a": "nano", "b": "nano?blind=true", "c": "bot/random"})
-    assert guess(plan).calls == 0
+    assert guess(plan).usage.calls == 0
     assert unpriced(plan) == []

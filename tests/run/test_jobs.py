@@ -82,11 +82,11 @@ async def test_outcome_counts_calls_tokens_and_retries() -> None:
         outcome = await runner.play(plan.jobs[0])
         await runner.close()
     episode = Episode.from_json(outcome.data)
-    assert outcome.calls == len(server.requests) == episode.usage().calls == runner.meter.calls
-    assert outcome.tokens == runner.meter.tokens == 100 * outcome.calls + runner.meter.output_tokens
+    assert outcome.calls == len(server.requests) == episode.usage().calls == runner.usage.calls
+    assert outcome.tokens == runner.usage.tokens == 100 * outcome.calls + runner.usage.output_tokens
     assert [move.verdict for move in episode.moves].count("retried") == 1
     assert outcome.fallbacks == 0
-    assert runner.meter.images == outcome.calls
+    assert runner.usage.images == outcome.calls
 
 
 def test_check_creates_every_agent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from time import monotonic
 
 import pytest
 
-from ludens.run.jobs import Meter
+from ludens.core.episode import Usage
 from ludens.run.plan import Job
 from ludens.run.progress import ProgressDisplay, RunProgress, TimeLeft, duration, progress_line
 
@@ -23,13 +24,16 @@ def test_line_of_bots_has_no_calls() -> None:
 
 
 def test_line_with_everything() -> None:
-    meter = Meter(40, 1_500_000, 20_000, 40, 3, 2, 0.1234)
-    shown = progress_line(progress(episodes=50, meter=meter, fallbacks=4, voids=1, seconds_left=10.0))
+    usage = Usage(1_500_000, 20_000, images=40, calls=40, cost=0.1234)
+    counts = Counter({"cached": 3, "retries": 2})
+    shown = progress_line(
+        progress(episodes=50, usage=usage, counts=counts, fallbacks=4, voids=1, seconds_left=10.0)
+    )
     assert shown == (
         "50/100 episodes, 40 calls (4.0/s), 1.5M tokens, $0.1234, 3 cached, 2 retries, 4 fallbacks, "
         "1 void, 10 s left"
     )
-    assert "$12.30" in progress_line(progress(meter=Meter(1, cost=12.3)))
+    assert "$12.30" in progress_line(progress(usage=Usage(cost=12.3)))
 
 
 def test_line_ends_with_time_passed_if_time_left_is_unknown() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra, UsageError
-from ludens.run.jobs import Meter
 from ludens.run.progress import RunProgress
 from ludens.run.ray_executor import RayExecutor
 from ludens.run.task import SUITES
@@ -40,7 +41,7 @@ async def test_ray_plays_the_same_episodes_as_a_serial_run(tmp_path: Path) -> No
         result = await played(tmp_path / "ray", plan, concurrency=8, ray="local", workers=2)
     assert result.complete
     # The serial run made as many calls.
-    assert result.progress.meter.calls == len(server.requests) / 2
+    assert result.progress.usage.calls == len(server.requests) / 2
     assert found(tmp_path / "ray") == found(tmp_path / "serial")
 
 
@@ -93,8 +94,8 @@ def test_calls_are_counted_once_in_any_order_of_reports() -> None:
     _needs_ray()
     executor = RayExecutor(plan_of(), "local", 2)
     for worker, calls in (("first", 10), ("first", 30), ("first", 20), ("second", 5), ("restarted", 3)):
-        executor._count_meter(Report("", worker, Meter(calls)))
-    assert executor.meter == Meter(30 + 5 + 3)
+        executor._add_report(Report("", worker, Usage(calls=calls), Counter()))
+    assert executor.usage == Usage(calls=30 + 5 + 3)
 
 
 async def test_unreachable_cluster_is_a_usage_error() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import ludens
+from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.models.chat import Spend
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget
 from ludens.run.estimate import estimate, unpriced
 from ludens.run.plan import Job, Plan, make_plan, seated_name
 from ludens.run.report import render
@@ -142,10 +142,10 @@ def test_the_other_seat_is_part_of_the_estimate() -> None:
     alone = estimate(plan := plan_of(NETWORK, seated=ORACLE, **TALK), plan.jobs)
     other = estimate(plan := plan_of("bot/random", seated={"expert": NETWORK}, **TALK), plan.jobs)
     both = estimate(plan := plan_of(NETWORK, **TALK), plan.jobs)
-    assert 0 < other.calls < alone.calls
-    assert alone.calls + other.calls == both.calls
-    assert other.pictures == 0, "the manual is shown as text"
-    assert other.each["bot/random", "talk"].calls == other.calls / 2
+    assert 0 < other.usage.calls < alone.usage.calls
+    assert alone.usage.calls + other.usage.calls == both.usage.calls
+    assert other.usage.images == 0, "the manual is shown as text"
+    assert other.each["bot/random", "talk"].calls == other.usage.calls / 2
     assert unpriced(plan_of("bot/random", seated={"expert": NETWORK}, **TALK)) == ["vllm/tiny"]
 
 
@@ -153,7 +153,7 @@ async def test_the_other_seat_is_part_of_the_budget_and_of_the_bill(tmp_path: Pa
     async with ModelServer() as server:
         spec = f"vllm/tiny@{server.url}"
         plan = plan_of("bot/random", seated={"expert": spec}, **TALK)
-        estimates = {("bot/random", "talk"): Spend(calls=1, tokens=1)}
+        estimates = {("bot/random", "talk"): Usage(1)}
         result = await played(tmp_path / "poor", plan, budget=Budget(calls=1), estimates=estimates)
         assert not result.complete
         assert len(server.requests) == 1

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from ludens.core.agent import Agent
+from ludens.core.episode import Usage
 from ludens.core.errors import UsageError
 from ludens.run.engine import default_workers, make_executor
-from ludens.run.jobs import JobRunner, Meter, Outcome
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.task import SUITES
-from ludens.run.workers import InProcess, ProcessExecutor, Worker, infrequent_gc
+from ludens.run.workers import InProcess, ProcessExecutor, Report, Worker, infrequent_gc
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -119,7 +121,7 @@ async def test_usage_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None
 
 async def test_close_ends_the_workers(tmp_path: Path) -> None:
     plan = plan_of(suite=TURNS, limit=2)
-    executor = ProcessExecutor(plan, 2)
+    executor = ProcessExecutor(plan_of(), 2)
     await executor.start()
     processes = [worker.process for worker in executor._workers]
     assert all(process.is_alive() for process in processes)
@@ -137,7 +139,7 @@ async def test_calls_are_counted_during_an_episode() -> None:
         playing = asyncio.create_task(executor.play(plan.jobs[0]))
         try:
             async with asyncio.timeout(120):
-                while executor.meter.calls < 1:
+                while executor.usage.calls < 1:
                     await asyncio.sleep(0.05)
             assert not playing.done()
         finally:
@@ -145,8 +147,14 @@ async def test_calls_are_counted_during_an_episode() -> None:
             await executor.close()
 
 
-def test_sum_of_meters() -> None:
-    one, other = Meter(2, 100, 10, 2, 0, 1, None), Meter(3, 200, 20, 3, 4, 0, 0.5)
-    assert Meter.sum((one, other)) == Meter(5, 300, 30, 5, 4, 1, 0.5)
-    assert Meter.sum(()) == Meter()
-    assert Meter.sum((one, Meter())).cost is None
+def test_reports_add_up() -> None:
+    executor = ProcessExecutor(plan_of(), 2)
+    assert (executor.usage, executor.counts) == (Usage(calls=0), Counter())
+    for report in (
+        Report("", "one", Usage(100, 10, images=2, calls=2), Counter(retries=1)),
+        Report("", "other", Usage(200, 20, images=3, calls=3, cost=0.5), Counter(cached=4)),
+        Report("", "one", Usage(50, 5, images=1, calls=1), Counter()),  # late
+    ):
+        executor._add_report(report)
+    assert executor.usage == Usage(300, 30, images=5, calls=5, cost=0.5)
+    assert executor.counts == {"retries": 1, "cached": 4}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadOption
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget
 from ludens.suites.people import read_study
 from ludens.web.play import TABLES
 from ludens.web.spending import MOST_VOID

@@ -160,7 +160,6 @@ def left_message(seat: str) -> str:
 
 
 def _help(ask: Ask) -> str:
-    """The rules, the legal actions and the commands."""
     parts = [ask.rules, _legal(ask), _MESSAGES if ask.legal.is_text else "", _COMMANDS]
     return "\n\n".join(filter(None, parts))
 

@@ -1,4 +1,4 @@
-"""Arguments shared by several commands: game, options, seats, theme and size."""
+"""Arguments shared by several commands: game, options, seats, theme and size; how help is printed."""
 
 from __future__ import annotations
 
@@ -6,62 +6,66 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, Token
+from cyclopts.help import DefaultFormatter, HelpPanel, InlineText
+from rich.text import Text
 
 from ludens.core.errors import BadOption, UnknownName
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+
     from ludens.core.agent import Agent
     from ludens.core.game import Game
     from ludens.core.view import RenderOptions
     from ludens.models.chat import Model
 
 
+class Help(DefaultFormatter):
+    """Prints each description as one paragraph, however its docstring breaks it."""
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        for entry in panel.entries:
+            if isinstance(entry.description, InlineText):
+                text = " ".join(str(entry.description.primary_renderable).split())
+                entry.description.primary_renderable = Text(text)
+        super().__call__(console, options, panel)
+
+
 def _integer(kind: object, tokens: Sequence[Token]) -> int:
     """Convert to a 64-bit integer, the range that episodes can store; cyclopts would round 1.5."""
     [token] = tokens
-    shown = token.value if len(token.value) <= 40 else token.value[:37] + "..."
+    text = token.value if len(token.value) <= 40 else token.value[:37] + "..."
     try:
         value = int(token.value)
     except ValueError:
-        raise BadOption(f"{token.keyword} must be an integer, not {shown!r}.") from None
+        raise BadOption(f"{token.keyword} must be an integer, not {text!r}.") from None
     if not -(2**63) <= value < 2**63:
-        raise BadOption(f"{token.keyword} must fit into 64 bits; {shown} does not.")
+        raise BadOption(f"{token.keyword} must fit into 64 bits; {text} does not.")
     return value
 
 
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Words = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+"""Can be repeated."""
 Whole = Annotated[int, Parameter(converter=_integer)]
 GameName = Annotated[str, Parameter(help="Game, for example 'breakthrough' or 'breakthrough?rows=6'.")]
-Options = Annotated[
-    tuple[str, ...],
-    Parameter(
-        name=["--option", "-o"],
-        negative="",
-        show_default=False,
-        help="Game option KEY=VALUE; can be repeated.",
-    ),
-]
-Json = Annotated[
-    bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON and nothing else.")
-]
+Options = Annotated[Words, Parameter(name=["--option", "-o"], help="Game option KEY=VALUE; can be repeated.")]
+Json = Annotated[Flag, Parameter(help="Print JSON and nothing else.")]
 SuiteName = Annotated[
     str | None,
     Parameter(help="Suite of the run as module:attribute, if it is not a registered one."),
 ]
 AgentNames = Annotated[
-    tuple[str, ...],
+    Words,
     Parameter(
         name="--agent",
-        negative="",
-        show_default=False,
         help="Agent of the run as module:Class, if it is not a registered one; can be repeated.",
     ),
 ]
 Allowed = Annotated[
-    tuple[str, ...],
+    Words,
     Parameter(
         name="--allow",
-        negative="",
-        show_default=False,
         help="Address, key variable, program or file named in the file that may be used; can be repeated.",
     ),
 ]
@@ -73,15 +77,15 @@ DEFAULT_AGENT = "bot/random"
 
 def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
     """Parse `KEY=VALUE` words."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
             raise BadOption(f"{flag} expects KEY=VALUE, for example {example}, not {word!r}.")
-        if key in found:
+        if key in values:
             raise BadOption(f"{flag} {key} given more than once.")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def game_of(name: str, options: Sequence[str] = ()) -> Game:
@@ -92,7 +96,6 @@ def game_of(name: str, options: Sequence[str] = ()) -> Game:
 
 
 def render_options(theme: str, size: int) -> RenderOptions:
-    """Validated render options."""
     from ludens.core.view import RenderOptions
     from ludens.draw import get_theme
 
@@ -103,7 +106,6 @@ def render_options(theme: str, size: int) -> RenderOptions:
 
 
 def seat_of(game: Game, seat: str) -> str:
-    """Check that the game has this seat."""
     if seat not in game.seats:
         raise UnknownName(f"seat of {game.name}", seat, game.seats)
     return seat
@@ -123,7 +125,6 @@ def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
 
 
 def at_least(flag: str, value: int, low: int) -> int:
-    """Check that the value is not below `low`."""
     if value < low:
         raise BadOption(f"{flag} must be at least {low}, not {value}.")
     return value

@@ -27,91 +27,81 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LINES = 10.0
 
 
-def make(
+def _make_set(
     name: str, options: Mapping[str, Any], pairs: int, out: Path | None, workers: int | None, json: bool
 ) -> None:
     """Fill a picture set with a generator; continues one that was interrupted."""
     generator: Generator = configure(GENERATORS.get(name), options, name).resolved()
     count = generator.entries or checked_count(pairs)
     folder = out or user_folder() / f"{name.replace('/', '-')}-{count}"
-    line = generator.prepare()
-    if line:
+    if line := generator.prepare():
         aside(line)
     with removed_if_bad(folder):
         writer = PictureSetWriter(folder, generator.header(folder.name.lower()))
         fill(writer, generator, count, workers or generator.workers(), _Progress(name, count))
     skipped = writer.skipped()
-    made = open_set(writer.finish())
-    if json:
-        return json_out(_described(made) | {"skipped": skipped})
-    print(f"{folder}: {counted(len(made.entries), made.header.kind)}, hash {made.hash}")
-    if skipped:
-        reasons = sorted(set(skipped.values()))
-        print(f"skipped: {len(skipped)} ({', '.join(reasons)})")
-    return None
+    _print_set(open_set(writer.finish()), str(folder), json, skipped=skipped)
+    if skipped and not json:
+        print(f"skipped: {len(skipped)} ({', '.join(sorted(set(skipped.values())))})")
 
 
-def export(name: str, out: Path, json: bool) -> None:
-    """Write a set as Parquet."""
+def _export_set(name: str, out: Path, json: bool) -> None:
     from ludens.pictures.parquet import export_set
 
     pictures = open_set(name)
     paths = export_set(pictures, out)
     if json:
-        return json_out(_described(pictures) | {"files": [str(path) for path in paths]})
+        return json_out(_describe(pictures) | {"files": [str(path) for path in paths]})
     print(f"{out}: {counted(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
     print(f'Read it with datasets.load_dataset("{out}").')
     return None
 
 
-def import_(name: str, out: Path | None, json: bool) -> None:
+def _import_set(name: str, out: Path | None, json: bool) -> None:
     """Restore a set that was exported."""
     from ludens.pictures.parquet import exported_name, import_set
 
     folder = out or user_folder() / exported_name(Path(name))
-    pictures = import_set(Path(name), folder)
-    if json:
-        return json_out(_described(pictures))
-    print(f"{folder}: {counted(len(pictures.entries), pictures.header.kind)}, hash {pictures.hash}")
-    return None
+    _print_set(import_set(Path(name), folder), str(folder), json)
 
 
-def check(name: str, json: bool) -> None:
+def _check_set(name: str, json: bool) -> None:
     """Read every file of a set."""
     pictures = open_set(name)
-    files = pictures.check()
-    if json:
-        return json_out(_described(pictures))
-    entries = counted(len(pictures.entries), pictures.header.kind)
-    print(f"{pictures.name}: {entries}, {counted(files, 'file')}, hash {pictures.hash}")
-    return None
+    files = counted(pictures.check(), "file")
+    _print_set(pictures, pictures.name, json, f", {files}")
 
 
-def list_sets(json: bool) -> None:
-    """List the sets that are found by name."""
-    found = [_listed(name) for name in set_names()]
+def _print_set(pictures: PictureSet, where: str, json: bool, files: str = "", **more: Any) -> None:
     if json:
-        return json_out(found)
+        json_out(_describe(pictures) | more)
+    else:
+        entries = counted(len(pictures.entries), pictures.header.kind)
+        print(f"{where}: {entries}{files}, hash {pictures.hash}")
+
+
+def _list_sets(json: bool) -> None:
+    """List the sets that are found by name, or what is wrong with them."""
+    listed: list[dict[str, Any]] = []
+    for name in set_names():
+        try:
+            listed.append(_describe(open_set(name)))
+        except BadFile as error:
+            listed.append({"name": name, "error": str(error)})
+    if json:
+        return json_out(listed)
     columns = ("name", "kind", "entries", "generator", "hash", "folder")
     rows = [
-        [str(each.get(column, "broken" if column == "hash" else "")) for column in columns] for each in found
+        [str(each.get(column, "broken" if column == "hash" else "")) for column in columns] for each in listed
     ]
     table("Picture sets", columns, rows, ("entries",), ("folder",))
-    for each in found:
+    for each in listed:
         if "error" in each:
             aside(f"{each['name']}: {each['error']}")
     return None
 
 
-def _listed(name: str) -> dict[str, Any]:
-    """A set, or what is wrong with it."""
-    try:
-        return _described(open_set(name))
-    except BadFile as error:
-        return {"name": name, "error": str(error)}
-
-
-def _described(pictures: PictureSet) -> dict[str, Any]:
+def _describe(pictures: PictureSet) -> dict[str, Any]:
     header = pictures.header
     return {
         "name": header.name,
@@ -141,10 +131,10 @@ class _Progress:
             return
         self._last, self._shown = now, done
         line = f"{self._name}: {done:,} of {self._total:,}"
-        made = done - self._before
-        if made and done < self._total:
-            left = (now - self._started) / made * (self._total - done)
-            line += f", {3600 * made / (now - self._started):,.0f} an hour, {_duration(left)} left"
+        count = done - self._before
+        if count and done < self._total:
+            left = (now - self._started) / count * (self._total - done)
+            line += f", {3600 * count / (now - self._started):,.0f} an hour, {_duration(left)} left"
         if self._live:
             print(f"\r{line:<70}", end="\n" if done == self._total else "", file=sys.stderr, flush=True)
         else:
@@ -156,23 +146,23 @@ def _duration(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 
 
-def no_second(what: str | None, name: str) -> None:
-    """Raise an error for a second argument where there is none."""
-    if what is not None:
-        raise BadOption(f"unexpected argument {what!r} after {name!r}.")
-
-
 def prepare(
-    what: Annotated[str, Parameter(help="A game, such as viki/plan?split=train, or a recipe, a TOML file.")],
+    what: str,
     /,
     *,
-    seed: Annotated[Whole, Parameter(help="First seed of the game.")] = 0,
-    n: Annotated[Whole, Parameter(name=["-n", "--seeds"], help="Number of seeds of the game.")] = 500,
-    workers: Annotated[Whole, Parameter(help="Processes; 0 for all cores.")] = 0,
+    seed: Whole = 0,
+    n: Annotated[Whole, Parameter(name=["-n", "--seeds"])] = 500,
+    workers: Whole = 0,
 ) -> None:
     """Make in advance what the starts of a game take long for, such as the labels of VIKI's scenes.
 
     It goes to LUDENS_DATA or the user's cache folder. A recipe names the seeds of all its games.
+
+    Args:
+        what: A game, such as viki/plan?split=train, or a recipe, a TOML file.
+        seed: First seed of the game.
+        n: Number of seeds of the game.
+        workers: Processes; 0 for all cores.
     """
     from ludens.run.dataset import prepare as run
 
@@ -199,47 +189,22 @@ MAX_VALUES = 12
 
 
 def data(
-    name: Annotated[
-        str,
-        Parameter(
-            help="SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart, spy/photos or viki; "
-            "or export, import, check, list."
-        ),
-    ],
-    what: Annotated[str | None, Parameter(help="Set to export or check, or folder to import.")] = None,
+    name: str,
+    what: str | None = None,
     /,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(help="Output folder; must be empty or not exist. Picture sets have a default."),
-    ] = None,
-    n: Annotated[
-        Whole,
-        Parameter(
-            name=["-n", "--samples", "--pairs", "--scenes"], help="Number of samples, pairs or scenes."
-        ),
-    ] = 400,
-    seed: Annotated[Whole, Parameter(help="Random seed; the same seed gives the same bytes.")] = 0,
-    from_: Annotated[
-        Path | None,
-        Parameter(
-            name="--from",
-            help="Run folder: take the samples from its episodes. For spy/photos: folder of pictures.",
-        ),
-    ] = None,
-    change: Annotated[
-        str | None,
-        Parameter(help="What differs in pairs of spy/clevr: color, shape, size, material, joined by commas."),
-    ] = None,
+    out: Path | None = None,
+    n: Annotated[Whole, Parameter(name=["-n", "--samples", "--pairs", "--scenes"])] = 400,
+    seed: Whole = 0,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    change: str | None = None,
     options: Annotated[Options, Parameter(help="Option KEY=VALUE of a picture set; can be repeated.")] = (),
-    workers: Annotated[
-        Whole | None, Parameter(help="Processes that make a picture set; all cores by default.")
-    ] = None,
+    workers: Whole | None = None,
     theme: Theme = "classic",
     size: Size = 512,
     json: Json = False,
 ) -> None:
-    """Build a dataset of questions (Parquet, PNG files, manifest) or a picture set; export and import sets.
+    """Build a dataset or a picture set; export and import picture sets.
 
     ludens data vs-bench/hanabi --out DIR    questions
     ludens data spy/clevr --pairs 2000       picture set; run again to continue after an interruption
@@ -248,18 +213,30 @@ def data(
     ludens data import DIR                   and back
     ludens data check SET                    read and verify every file
     ludens data list                         picture sets that are found by name
-    """
-    from ludens.cli import data
 
-    if name in _ACTIONS:
+    Args:
+        name: SUITE/GAME, for example vs-bench/hanabi; spy/clevr, spy/chart, spy/photos or viki; or export,
+            import, check, list.
+        what: Set to export or check, or folder to import.
+        out: Output folder; must be empty or not exist. Picture sets have a default.
+        n: Number of samples, pairs or scenes.
+        seed: Random seed; the same seed gives the same bytes.
+        from_: Run folder: take the samples from its episodes. For spy/photos: folder of pictures.
+        change: What differs in pairs of spy/clevr: color, shape, size, material, joined by commas.
+        workers: Processes that make a picture set; all cores by default.
+    """
+    if name in _ACTIONS and name != "list":
         return _act(name, what, out, json)
-    data.no_second(what, name)
+    if what is not None:
+        raise BadOption(f"unexpected argument {what!r} after {name!r}.")
+    if name == "list":
+        return _list_sets(json)
     if _makes_pictures(name):
-        given: dict[str, Any] = {"seed": seed, **pairs(options, "--option", "samples=16")}
-        given |= {} if change is None else {"change": change}
-        given |= {} if from_ is None else {"folder": str(from_)}
+        settings: dict[str, Any] = {"seed": seed, **pairs(options, "--option", "samples=16")}
+        settings |= {} if change is None else {"change": change}
+        settings |= {} if from_ is None else {"folder": str(from_)}
         count = None if workers is None else at_least("--workers", workers, 1)
-        return data.make(name, given, n, out, count, json)
+        return _make_set(name, settings, n, out, count, json)
     if change is not None or options or workers is not None:
         raise BadOption("--change, --option and --workers are options of picture sets, such as spy/clevr.")
     if out is None:
@@ -269,11 +246,10 @@ def data(
 
 def _makes_pictures(name: str) -> bool:
     """Whether a name is that of a picture set, or looks like one."""
-    from ludens.pictures.writer import GENERATORS
     from ludens.run.dataset import DATASETS
 
     first, known = name.partition("/")[0], GENERATORS.names()
-    alike = first in {one.partition("/")[0] for one in known} and first not in DATASETS.names()
+    alike = first in {each.partition("/")[0] for each in known} and first not in DATASETS.names()
     return name in known or alike
 
 
@@ -281,21 +257,16 @@ _ACTIONS = ("check", "export", "import", "list")
 
 
 def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
-    from ludens.cli import data
-
-    if action == "list":
-        data.no_second(what, action)
-        return data.list_sets(json)
     if what is None:
         example = "FOLDER" if action == "import" else "SET"
         raise BadOption(f"missing argument, as in: ludens data {action} {example}.")
     if action == "check":
-        return data.check(what, json)
+        return _check_set(what, json)
     if action == "import":
-        return data.import_(what, out, json)
+        return _import_set(what, out, json)
     if out is None:
         raise BadOption("missing option --out.")
-    return data.export(what, out, json)
+    return _export_set(what, out, json)
 
 
 def _questions(
@@ -321,13 +292,13 @@ def _questions(
 
 
 def _rows(shares: Sequence[Share], n: int) -> list[tuple[str, ...]]:
-    kept = [share for share in shares if share.wanted is not None]
+    rows = [share for share in shares if share.wanted is not None]
     for of in dict.fromkeys(share.of for share in shares):
         untargeted = [share for share in shares if share.of == of and share.wanted is None]
         ranked = sorted(untargeted, key=lambda share: -share.count)
-        kept += ranked[:MAX_VALUES]
+        rows += ranked[:MAX_VALUES]
         if rest := ranked[MAX_VALUES:]:
-            kept.append(type(rest[0])(of, f"{len(rest)} others", sum(share.count for share in rest)))
+            rows.append(type(rest[0])(of, f"{len(rest)} others", sum(share.count for share in rest)))
     return [
         (
             share.of,
@@ -336,5 +307,5 @@ def _rows(shares: Sequence[Share], n: int) -> list[tuple[str, ...]]:
             f"{100 * share.count / n:.1f}",
             "" if share.wanted is None else f"{100 * share.wanted / n:.1f}",
         )
-        for share in kept
+        for share in rows
     ]

@@ -21,24 +21,25 @@ from ludens.cli.advice import advice
 from ludens.cli.arguments import (
     AgentNames,
     Allowed,
+    Flag,
     Size,
     SuiteName,
     Theme,
     Whole,
+    Words,
     at_least,
     pairs,
     render_options,
 )
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
-from ludens.cli.output import aside, console
+from ludens.cli.output import aside, console, write_file
 from ludens.core.cores import cores
+from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
-from ludens.core.files import write_atomically
 from ludens.core.spec import Spec, parse_spec
-from ludens.models.chat import Spend
 
 if TYPE_CHECKING:
-    from ludens.run.budget import Budget
+    from ludens.models.ledger import Budget
     from ludens.run.engine import RunResult
     from ludens.run.estimate import CostEstimate
     from ludens.run.plan import Job, Plan
@@ -56,33 +57,25 @@ PROBED_CALLS = 20
 class RunOptions:
     """How a run is played, whatever it plays."""
 
-    concurrency: Annotated[Whole, Parameter(help="Maximum number of episodes in flight.")] = CONCURRENCY
-    workers: Annotated[
-        Whole | None,
-        Parameter(
-            help="Worker processes; 0 plays in this process. "
-            "Default: 0, or one per 128 episodes in flight from 256 on."
-        ),
-    ] = None
-    ray: Annotated[
-        str | None,
-        Parameter(help="Address of a Ray cluster to play on, with --workers actors; 'local' starts one."),
-    ] = None
-    max_calls: Annotated[Whole | None, Parameter(help="Budget: no more calls to models than this.")] = None
-    max_tokens: Annotated[Whole | None, Parameter(help="Budget: no more tokens than this.")] = None
-    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None
-    max_hours: Annotated[float | None, Parameter(help="Start no episode after this many hours.")] = None
-    skip_unavailable: Annotated[
-        bool,
-        Parameter(
-            negative="",
-            show_default=False,
-            help="Skip tasks that cannot be played here: missing extras, engines, keys.",
-        ),
-    ] = False
-    yes: Annotated[
-        bool, Parameter(negative="", show_default=False, help="Start a large run without asking.")
-    ] = False
+    concurrency: Whole = CONCURRENCY
+    """Maximum number of episodes in flight."""
+    workers: Whole | None = None
+    """Worker processes; 0 plays in this process. Default: 0, or one per 128 episodes in flight from 256
+    on."""
+    ray: str | None = None
+    """Address of a Ray cluster to play on, with --workers actors; 'local' starts one."""
+    max_calls: Whole | None = None
+    """Budget: no more calls to models than this."""
+    max_tokens: Whole | None = None
+    """Budget: no more tokens than this."""
+    max_cost: float | None = None
+    """Budget: no more dollars; needs prices."""
+    max_hours: float | None = None
+    """Start no episode after this many hours."""
+    skip_unavailable: Flag = False
+    """Skip tasks that cannot be played here: missing extras, engines, keys."""
+    yes: Flag = False
+    """Start a large run without asking."""
 
     def __post_init__(self) -> None:
         at_least("--concurrency", self.concurrency, 1)
@@ -97,16 +90,15 @@ class RunOptions:
     @property
     def flags(self) -> str:
         """The flags with which `ludens resume` continues in the same way."""
-        given = {
+        values = {
             "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
             "--workers": self.workers,
             "--ray": self.ray,
         }
-        return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value is not None)
+        return "".join(f" {flag} {quote(str(value))}" for flag, value in values.items() if value is not None)
 
     @property
     def words(self) -> list[str]:
-        """All flags that were given."""
         words: list[str] = []
         for field in fields(self):
             value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
@@ -116,8 +108,7 @@ class RunOptions:
 
     @property
     def budget(self) -> Budget:
-        """The limits."""
-        from ludens.run.budget import Budget
+        from ludens.models.ledger import Budget
 
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
@@ -211,7 +202,7 @@ def _play(
             budget=budget,
             estimates=estimate.each,
             tasks=plan.chosen,
-            probe=estimate.calls >= PROBED_CALLS,
+            probe=estimate.usage.calls >= PROBED_CALLS,
             on_progress=display,
         )
         return asyncio.run(engine.run())
@@ -224,7 +215,7 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budge
     if options.max_cost is not None and (names := unpriced(plan)):
         raise BadOption(f"--max-cost needs a price for {', '.join(names)}: add it to the price file.")
     expected = estimate(plan, jobs)
-    if expected.calls:
+    if expected.usage.calls:
         aside(expected.sentence())
     _check_budget(budget, expected)
     if expected.large and not (options.yes or budget.limits_spending):
@@ -238,7 +229,7 @@ def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budge
 
 def _check_budget(budget: Budget, expected: CostEstimate) -> None:
     """Raise if the budget covers no episode of a model, and say which tasks it does not cover."""
-    over = {cell: spend for cell, spend in expected.each.items() if budget.exceeded_by(spend, Spend())}
+    over = {cell: usage for cell, usage in expected.each.items() if budget.exceeded_by(usage, Usage(calls=0))}
     if not over:
         return
     if len(over) == len(expected.each):
@@ -247,18 +238,18 @@ def _check_budget(budget: Budget, expected: CostEstimate) -> None:
             f"the budget covers no episode: the smallest, {task} with {entrant}, is estimated at "
             f"{_amounts(over[entrant, task], budget)}; raise the limit."
         )
-    for (entrant, task), spend in over.items():
-        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(spend, budget)}.")
+    for (entrant, task), usage in over.items():
+        aside(f"the budget does not cover {task} with {entrant}, estimated at {_amounts(usage, budget)}.")
 
 
-def _amounts(spend: Spend, budget: Budget) -> str:
+def _amounts(usage: Usage, budget: Budget) -> str:
     """What an episode is estimated to consume, next to the limits."""
     parts = [
         f"{amount} (--max-{flag} {limit:g})"
         for flag, limit, amount in (
-            ("calls", budget.calls, f"{spend.calls:,.0f} calls"),
-            ("tokens", budget.tokens, f"{spend.tokens:,.0f} tokens"),
-            ("cost", budget.cost, f"${spend.cost:.4f}"),
+            ("calls", budget.calls, f"{usage.calls:,} calls"),
+            ("tokens", budget.tokens, f"{usage.tokens:,} tokens"),
+            ("cost", budget.cost, f"${usage.cost or 0.0:.4f}"),
         )
         if limit is not None
     ]
@@ -266,97 +257,71 @@ def _amounts(spend: Spend, budget: Budget) -> str:
 
 
 def show_results(folder: Path) -> None:
-    """Write the HTML report and print the table."""
     from ludens.run.report import load_results, render
     from ludens.run.report.table import plain, split
     from ludens.run.report.tables import scores, task_scores
 
     results = load_results([folder])
-    page, failure = folder / "report.html", ""
+    page, failure = folder / "report.html", None
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
-        write_atomically(page, render(results, "html"))
-    except OSError as error:
-        failure = (error.strerror or str(error)).lower()
-    made = [part for found in results.suites for part in (*split(scores(found)), task_scores(found))]
-    print(plain([part for part in made if part is not None], console().width))
-    if failure:
-        raise BadFile(f"cannot write {str(page)!r}: {failure}.")
+        write_file(page, render(results, "html"))
+    except BadFile as error:
+        failure = error
+    tables = [part for suite in results.suites for part in (*split(scores(suite)), task_scores(suite))]
+    print(plain([part for part in tables if part is not None], console().width))
+    if failure is not None:
+        raise failure
     print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
 
 
-Flag = Parameter(negative="", show_default=False)
-
-
 def eval_(
-    suite: Annotated[str, Parameter(help="Suite to play; `ludens suites` lists them; or module:attribute.")],
+    suite: str,
     /,
     *,
-    model: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name=["--model", "-m"],
-            negative="",
-            show_default=False,
-            help="Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random, "
-            "module:Class, ...; may be repeated.",
-        ),
-    ] = (),
-    name: Annotated[
-        tuple[str, ...],
-        Parameter(negative="", show_default=False, help="Name of each --model in tables, in the same order."),
-    ] = (),
-    seat: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.",
-        ),
-    ] = (),
-    reference: Annotated[
-        str,
-        Parameter(help="Player that models are compared with, where the suite has one: vision-zero."),
-    ] = "",
-    tasks: Annotated[str, Parameter(help="Comma-separated tasks of the suite; all by default.")] = "",
-    limit: Annotated[
-        Whole, Parameter(help="Maximum number of episodes per task; 0 for the suite's number.")
-    ] = 0,
-    samples: Annotated[Whole, Parameter(help="Play every episode this many times.")] = 1,
-    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
-    out: Annotated[
-        Path | None, Parameter(help="Folder of the run; runs/SUITE-MODEL-TIME by default.")
-    ] = None,
+    model: Annotated[Words, Parameter(name=["--model", "-m"])] = (),
+    name: Words = (),
+    seat: Words = (),
+    reference: str = "",
+    tasks: str = "",
+    limit: Whole = 0,
+    samples: Whole = 1,
+    seed: Whole = 0,
+    out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Annotated[
-        Literal["image", "text", "both"] | None,
-        Parameter(help="What models see: pictures, text, or both; by default what the game offers."),
-    ] = None,
-    blind: Annotated[bool, Flag, Parameter(help="Show models blank pictures of the same size.")] = False,
-    blind_control: Annotated[
-        bool, Flag, Parameter(help="Also evaluate each model with blank pictures.")
-    ] = False,
-    style: Annotated[
-        Literal["direct", "cot", "explain"] | None,
-        Parameter(help="Answer directly (default), reason first, or answer and explain."),
-    ] = None,
-    frames: Annotated[
-        Whole | None, Parameter(help="Number of latest observations shown as pictures; 1 by default.")
-    ] = None,
-    memory: Annotated[
-        Literal["none", "last", "all"] | None,
-        Parameter(help="Earlier exchanges kept in the prompt; none by default."),
-    ] = None,
-    templates: Annotated[
-        Path | None, Parameter(help="Folder with your own templates: agent.md, GAME.md.")
-    ] = None,
-    preset: Annotated[
-        str,
-        Parameter(help="Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."),
-    ] = "",
+    modality: Literal["image", "text", "both"] | None = None,
+    blind: Flag = False,
+    blind_control: Flag = False,
+    style: Literal["direct", "cot", "explain"] | None = None,
+    frames: Whole | None = None,
+    memory: Literal["none", "last", "all"] | None = None,
+    templates: Path | None = None,
+    preset: str = "",
     options: RunOptions | None = None,
 ) -> int:
-    """Evaluate models and bots on a suite; resumable, with budgets, a table and an HTML report."""
+    """Evaluate models or bots on a suite; print a table and write a report. Resumable, with budgets.
+
+    Args:
+        suite: Suite to play; `ludens suites` lists them; or module:attribute.
+        model: Model or bot to evaluate: openai/gpt-4.1, vllm/NAME@http://HOST:PORT/v1, bot/random,
+            module:Class, ...; may be repeated.
+        name: Name of each --model in tables, in the same order.
+        seat: SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.
+        reference: Player that models are compared with, where the suite has one: vision-zero.
+        tasks: Comma-separated tasks of the suite; all by default.
+        limit: Maximum number of episodes per task; 0 for the suite's number.
+        samples: Play every episode this many times.
+        seed: Added to the seed of every episode.
+        out: Folder of the run; runs/SUITE-MODEL-TIME by default.
+        modality: What models see: pictures, text, or both; by default what the game offers.
+        blind: Show models blank pictures of the same size.
+        blind_control: Also evaluate each model with blank pictures.
+        style: Answer directly (default), reason first, or answer and explain.
+        frames: Number of latest observations shown as pictures; 1 by default.
+        memory: Earlier exchanges kept in the prompt; none by default.
+        templates: Folder with your own templates: agent.md, GAME.md.
+        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
+    """
     from ludens.run.plan import MAX_SAMPLES, entrants_of, make_plan
     from ludens.run.store import Store
 
@@ -364,7 +329,7 @@ def eval_(
     at_least("--limit", limit, 0)
     if not 1 <= samples <= MAX_SAMPLES:
         raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
-    given = {
+    values = {
         "modality": modality,
         "blind": "true" if blind else None,
         "style": style,
@@ -374,14 +339,14 @@ def eval_(
     task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
     if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
-    prompt_options = {option: str(value) for option, value in given.items() if value is not None}
+    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
     own = str(templates.resolve()) if templates else ""
     entrants = entrants_of(
         model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
     )
     if reference:
-        asked = parse_spec(suite)
-        suite = str(Spec(asked.name, None, {**asked.options, "reference": reference}))
+        parsed = parse_spec(suite)
+        suite = str(Spec(parsed.name, None, {**parsed.options, "reference": reference}))
     plan = make_plan(
         suite,
         entrants.specs,
@@ -414,7 +379,7 @@ def default_folder(suite: str, entrants: list[str]) -> Path:
 
 
 def resume(
-    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
+    run: Path,
     /,
     *,
     suite: SuiteName = None,
@@ -422,7 +387,11 @@ def resume(
     agent: AgentNames = (),
     options: RunOptions | None = None,
 ) -> int:
-    """Continue a run where it stopped; finished episodes are never played again."""
+    """Resume a run that was stopped; finished episodes are never played again.
+
+    Args:
+        run: Folder of the run; `ludens runs` lists them.
+    """
     from ludens.agents import import_agent
     from ludens.core.policy import Setter, permit
     from ludens.run.store import Store, read_plan
@@ -442,15 +411,18 @@ ENTRANTS = ("bot/random", "bot/best", "nano")
 
 def demo(
     *,
-    out: Annotated[
-        Path | None, Parameter(help="Folder for episodes and report; runs/demo-...-TIME by default.")
-    ] = None,
-    seed: Annotated[Whole, Parameter(help="Added to the seed of every episode.")] = 0,
-    limit: Annotated[Whole, Parameter(help="Maximum episodes per task; 0 for the suite's number.")] = 0,
+    out: Path | None = None,
+    seed: Whole = 0,
+    limit: Whole = 0,
 ) -> int:
     """Run the demo suite with bots and a small model; print a table and write a report. Needs no API key.
 
     Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano --blind-control`.
+
+    Args:
+        out: Folder for episodes and report; runs/demo-...-TIME by default.
+        seed: Added to the seed of every episode.
+        limit: Maximum episodes per task; 0 for the suite's number.
     """
     from ludens.run.plan import entrants_of, make_plan
     from ludens.run.store import Store

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Json, Whole, at_least
+from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, json_out, table, writable
+from ludens.cli.output import aside, counted, json_out, table, writable, write_file
 from ludens.core.errors import BadOption
 
 if TYPE_CHECKING:
@@ -23,25 +22,28 @@ if TYPE_CHECKING:
 
 
 def judge(
-    run: Annotated[Path | None, Parameter(help="Run folder with COMMA puzzles.")] = None,
+    run: Path | None = None,
     /,
     *,
-    judge: Annotated[
-        str,
-        Parameter(name="--judge", help="`rules`, or a model such as openai/o1 or vllm/NAME@URL."),
-    ] = "rules",
-    calibrate: Annotated[
-        bool,
-        Parameter(negative="", show_default=False, help="Judge the calibration set and report accuracy."),
-    ] = False,
-    out: Annotated[
-        Path | None, Parameter(help="Output file, one line per episode; RUN/judged.jsonl by default.")
-    ] = None,
-    limit: Annotated[Whole, Parameter(help="Maximum number of episodes; 0 for all.")] = 0,
-    templates: Annotated[Path | None, Parameter(help="Folder with your own templates: judge.md.")] = None,
+    judge: Annotated[str, Parameter(name="--judge")] = "rules",
+    calibrate: Flag = False,
+    out: Path | None = None,
+    limit: Whole = 0,
+    templates: Path | None = None,
     json: Json = False,
 ) -> int:
-    """Label conversations: role confusion, misinterpretation, repetition loop, miscommunication, normal."""
+    """Label communication errors in the conversations of a run.
+
+    The labels: role confusion, misinterpretation, repetition loop, miscommunication, normal.
+
+    Args:
+        run: Run folder with COMMA puzzles.
+        judge: `rules`, or a model such as openai/o1 or vllm/NAME@URL.
+        calibrate: Judge the calibration set and report accuracy.
+        out: Output file, one line per episode; RUN/judged.jsonl by default.
+        limit: Maximum number of episodes; 0 for all.
+        templates: Folder with your own templates: judge.md.
+    """
     from ludens.run.labels import LABELS_FILE
     from ludens.suites.comma.judge import make_judge
 
@@ -58,19 +60,20 @@ def judge(
     records = _records(run)[: limit or None]
     file = writable(out or run / LABELS_FILE)
     verdicts = _judge_records(chosen, records, file, _hash(templates))
-    failed = [verdict.error for verdict in verdicts if verdict.error]
+    counts = _counts(records, verdicts)
     if json:
-        json_out(_counts(records, verdicts))
+        json_out(counts)
     else:
-        _print_labels(records, verdicts)
+        _print_counts(counts)
         print(f"Labels written to {file}.")
-    return _exit_code(failed)
+    return _exit_code(verdicts)
 
 
-def _exit_code(failed: Sequence[str]) -> int:
-    if failed:
-        aside(f"ludens: {counted(len(failed), 'conversation')} could not be judged: {failed[0]}")
-    return FAILED if failed else DONE
+def _exit_code(verdicts: Sequence[Verdict]) -> int:
+    failures = [verdict.error for verdict in verdicts if verdict.error]
+    if failures:
+        aside(f"ludens: {counted(len(failures), 'conversation')} could not be judged: {failures[0]}")
+    return FAILED if failures else DONE
 
 
 def _records(run: Path) -> list[Record]:
@@ -78,10 +81,10 @@ def _records(run: Path) -> list[Record]:
 
     read_plan(run)
     finished = [record for record in read_records(run) if record.episode.status != "void"]
-    found = [record for record in finished if record.episode.game.startswith("comma/")]
-    if not found:
+    puzzles = [record for record in finished if record.episode.game.startswith("comma/")]
+    if not puzzles:
         raise BadOption(f"{str(run)!r} contains no finished episode of a COMMA puzzle.")
-    return found
+    return puzzles
 
 
 def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
@@ -124,39 +127,35 @@ def _details(record: Record) -> dict[str, Any]:
     }
 
 
-def _write(file: Path, lines: Sequence[dict[str, Any]]) -> None:
-    import orjson
-
-    file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-
-
 def _counts(records: Sequence[Record], verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Episodes, those without a verdict, and labels of each entrant."""
     from ludens.suites.comma.judge.conversation import LABELS
 
     counts: dict[str, Any] = {}
     for record, verdict in zip(records, verdicts, strict=True):
-        mine = counts.setdefault(record.entrant, {"episodes": 0, "unjudged": 0, "labels": Counter()})
-        mine["episodes"] += 1
-        mine["unjudged"] += bool(verdict.error)
-        mine["labels"].update(verdict.labels)
-    for mine in counts.values():
-        mine["labels"] = {label: mine["labels"][label] for label in LABELS}
+        blank = {"episodes": 0, "unjudged": 0, "labels": dict.fromkeys(LABELS, 0)}
+        entry = counts.setdefault(record.entrant, blank)
+        entry["episodes"] += 1
+        entry["unjudged"] += bool(verdict.error)
+        for label in verdict.labels:
+            entry["labels"][label] += 1
     return counts
 
 
-def _print_labels(records: Sequence[Record], verdicts: Sequence[Verdict]) -> None:
-    counts = _counts(records, verdicts)
+def _print_counts(counts: dict[str, Any]) -> None:
     labels = list(next(iter(counts.values()))["labels"])
     rows = []
-    for entrant, mine in counts.items():
-        judged = mine["episodes"] - mine["unjudged"]
-        shares = [f"{100 * mine['labels'][label] / judged:.1f}" if judged else "–" for label in labels]
+    for entrant, entry in counts.items():
+        judged = entry["episodes"] - entry["unjudged"]
+        shares = [f"{100 * entry['labels'][label] / judged:.1f}" if judged else "–" for label in labels]
         rows.append((entrant, str(judged), *shares))
     columns = ("entrant", "judged", *labels)
     table("Conversations with each label, % (several labels are possible)", columns, rows, columns[1:])
 
 
 def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
+    import orjson
+
     from ludens.suites.comma.judge import judge_all, make_judge
     from ludens.suites.comma.judge.verdicts import agreement, cases
 
@@ -170,20 +169,20 @@ def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) 
             {"puzzle": case.conversation.puzzle, "right": list(case.labels), **asdict(verdict)}
             for case, verdict in zip(truth, verdicts, strict=True)
         ]
-        _write(file, lines)
-    found = agreement(truth, [verdict.labels for verdict in verdicts])
-    failed = [verdict.error for verdict in verdicts if verdict.error]
+        write_file(file, b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    result = agreement(truth, [verdict.labels for verdict in verdicts])
     if json:
-        json_out({"judge": chosen.spec, **asdict(found), "unjudged": len(failed)})
+        unjudged = sum(bool(verdict.error) for verdict in verdicts)
+        json_out({"judge": chosen.spec, **asdict(result), "unjudged": unjudged})
     else:
         rows = [
-            (label, *(f"{100 * share.mean:.0f}" for share in (one.accuracy, one.found, one.false)))
-            for label, one in found.labels.items()
+            (label, *(f"{100 * share.mean:.0f}" for share in (each.accuracy, each.found, each.false)))
+            for label, each in result.labels.items()
         ]
         columns = ("label", "accuracy", "found", "false positives")
         table(f"{chosen.spec} on {len(truth)} conversations, %", columns, rows, columns[1:])
         print(
-            f"All labels correct: {100 * found.exact.mean:.0f}%. "
-            f"Main label found: {100 * found.hit.mean:.0f}%."
+            f"All labels correct: {100 * result.exact.mean:.0f}%. "
+            f"Main label found: {100 * result.hit.mean:.0f}%."
         )
-    return _exit_code(failed)
+    return _exit_code(verdicts)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ludens.core.errors import BadFile
+from ludens.core.files import write_atomically
 from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
@@ -42,21 +43,21 @@ def table(
 
     screen, cells = console(), [[harmless(cell) for cell in row] for row in rows]
     widths = _min_widths(columns, cells)
-    shown, droppable = list(columns), list(spare)
-    while sum(widths[column] + _GAP for column in shown) > screen.width and droppable:
-        shown.remove(droppable.pop(0))
-    if sum(widths[column] + _GAP for column in shown) > screen.width:
+    visible, droppable = list(columns), list(spare)
+    while sum(widths[column] + _GAP for column in visible) > screen.width and droppable:
+        visible.remove(droppable.pop(0))
+    if sum(widths[column] + _GAP for column in visible) > screen.width:
         return _paragraphs(title, columns, cells, screen.width)
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in shown:
+    for column in visible:
         side: Literal["left", "right"] = "right" if column in right else "left"
         grid.add_column(column, justify=side, overflow="fold", min_width=widths[column])
     for row in cells:
-        grid.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in shown))
+        grid.add_row(*(cell for column, cell in zip(columns, row, strict=True) if column in visible))
     with screen.capture() as printed:
         screen.print(grid)
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
-    if missing := [column for column in columns if column not in shown]:
+    if missing := [column for column in columns if column not in visible]:
         print(f"(terminal too narrow for: {', '.join(missing)})")
     return None
 
@@ -67,7 +68,6 @@ _TEXT_WIDTH = 20
 
 
 def _min_widths(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Minimum width of each column in characters."""
     widest = [
         max(len(line) for cell in column for line in cell.split("\n") or [""])
         for column in zip(columns, *cells, strict=True)
@@ -92,7 +92,6 @@ def _paragraphs(title: str, columns: Sequence[str], cells: Sequence[Sequence[str
 
 
 def json_out(value: Any) -> None:
-    """Print one JSON document."""
     import orjson
 
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -110,8 +109,12 @@ def counted(number: int, thing: str) -> str:
 
 
 def aside(text: str) -> None:
-    """Print a message on stderr."""
     print(harmless(text), file=sys.stderr, flush=True)
+
+
+def cannot_write(path: Path, error: OSError) -> BadFile:
+    """The error that names a file and why it cannot be written."""
+    return BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
 def writable(path: Path) -> Path:
@@ -121,7 +124,15 @@ def writable(path: Path) -> Path:
         with path.open("ab"):
             pass
     except OSError as error:
-        raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise cannot_write(path, error) from None
     if not existed:
         path.unlink()
     return path
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise cannot_write(path, error) from None

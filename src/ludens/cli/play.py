@@ -1,4 +1,5 @@
-"""`ludens play GAME`: one game in the terminal between people, bots and models.
+"""`ludens play` and `ludens show`: one game in the terminal between people, bots and models; one position
+exactly as a model in one seat would be given it.
 
 Where people play, moves are printed only as far as all seats may know them.
 """
@@ -7,31 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from ludens.cli.arguments import (
-    DEFAULT_AGENT,
     GameName,
     Json,
     Options,
     Size,
     Theme,
     Whole,
+    Words,
     agents_of,
+    at_least,
     game_of,
     render_options,
+    seat_of,
 )
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, indented, json_out, writable
+from ludens.cli.output import aside, counted, indented, json_out, writable, write_file
+from ludens.core.errors import BadOption
+from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
+    from ludens.core.ask import Ask
     from ludens.core.episode import Episode
     from ludens.core.observer import StepEvent
     from ludens.core.state import State
-    from ludens.core.view import View
+    from ludens.core.view import Picture, View
 
 _INDENT = 6
 """Width of the step number in front of moves."""
@@ -41,26 +46,25 @@ def play(
     game: GameName,
     /,
     *,
-    seat: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="SEAT=AGENT; can be repeated. AGENT is human, bot/random, bot/first, "
-            "bot/alphabeta?depth=3, bot/mcts?simulations=100, one of the game's bots (listed by `ludens "
-            f"games NAME`), or a model such as openai/gpt-4.1. Other seats are played by {DEFAULT_AGENT}.",
-        ),
-    ] = (),
+    seat: Words = (),
     option: Options = (),
-    seed: Annotated[Whole, Parameter(help="Random seed of the game, bots and fallbacks.")] = 0,
+    seed: Whole = 0,
     theme: Theme = "classic",
     size: Size = 512,
-    out: Annotated[Path | None, Parameter(help="File for the episode, readable by `ludens replay`.")] = None,
+    out: Path | None = None,
     json: Json = False,
 ) -> int:
-    """Play one game in the terminal: people, bots and models. A person can type help, or quit to leave."""
-    made = game_of(game, option)
-    agents = agents_of(made, seat)
+    """Play one game in the terminal: people, bots and models. A person can type help, or quit to leave.
+
+    Args:
+        seat: SEAT=AGENT; can be repeated. AGENT is human, bot/random, bot/first, bot/alphabeta?depth=3,
+            bot/mcts?simulations=100, one of the game's bots (listed by `ludens games NAME`), or a model such
+            as openai/gpt-4.1. Other seats are played by bot/random.
+        seed: Random seed of the game, bots and fallbacks.
+        out: File for the episode, readable by `ludens replay`.
+    """
+    played = game_of(game, option)
+    agents = agents_of(played, seat)
     render = render_options(theme, size)
     if out is not None:
         writable(out)
@@ -70,10 +74,10 @@ def play(
     from ludens.loop import play as play_one
 
     if not json:
-        players = ", ".join(f"{s} is {agents[s].spec}" for s in made.seats)
-        print(f"{made.name}, seed {seed}: {players}", flush=True)
-    people = [s for s in made.seats if agents[s].kind == "human"]
-    view = view_of(made, render, seed)
+        players = ", ".join(f"{s} is {agents[s].spec}" for s in played.seats)
+        print(f"{played.name}, seed {seed}: {players}", flush=True)
+    people = [s for s in played.seats if agents[s].kind == "human"]
+    view = view_of(played, render, seed)
     last: list[State] = []
 
     def hook(event: StepEvent) -> None:
@@ -84,7 +88,7 @@ def play(
     async def play_and_close() -> Episode:
         try:
             observer = OnStep(hook)
-            return await play_one(made, agents, seed, render=render, observer=observer, void_on_error=True)
+            return await play_one(played, agents, seed, render=render, observer=observer, void_on_error=True)
         finally:
             for player in agents.values():
                 await player.close()
@@ -132,3 +136,127 @@ def _result(episode: Episode, left: bool) -> str:
     }
     steps = counted(len({move.step for move in episode.moves}), "step")
     return f"{ends[episode.status]} after {steps}{scores and f': {scores}'}."
+
+
+_JPEG = (".jpg", ".jpeg")
+_SUFFIXES = (".png", *_JPEG)
+
+
+def show(
+    game: GameName,
+    /,
+    *,
+    option: Options = (),
+    seed: Whole = 0,
+    moves: Whole = 0,
+    seat: str | None = None,
+    theme: Theme = "classic",
+    size: Size = 512,
+    out: Path | None = None,
+    json: Json = False,
+) -> None:
+    """Show a position as one seat sees it: picture, text twin, rules, legal actions, how to reply.
+
+    Args:
+        seed: Fixes the deal and the random moves.
+        moves: Random legal moves made before looking.
+        seat: Who looks; by default the seat to move.
+        out: File for the picture, .png or .jpg.
+    """
+    played = game_of(game, option)
+    render = render_options(theme, size)
+    at_least("--moves", moves, 0)
+    if seat is not None:
+        seat_of(played, seat)
+    if out is not None:
+        if out.suffix.lower() not in _SUFFIXES:
+            raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")
+        writable(out)
+    from ludens.core.ask import build_ask
+    from ludens.core.config import PlayConfig
+    from ludens.core.replay import wander
+    from ludens.core.view import view_of
+
+    state, actions = wander(played, seed, moves)
+    looker = seat or (state.to_act or played.seats)[0]
+    ask = build_ask(view_of(played, render, seed), state, looker, "both", PlayConfig())
+    pictures = ask.observation.images
+    files = _write_pictures(pictures, out) if out is not None else [None] * len(pictures)
+    position = {
+        "game": played.name,
+        "version": played.version,
+        "options": played.options,
+        "seed": seed,
+        "moves": actions,
+        "to_act": state.to_act,
+        "returns": state.returns,
+        "seat": looker,
+        "theme": theme,
+        "pictures": [
+            {"hash": p.hash, "width": p.width, "height": p.height, "file": f and str(f)}
+            for p, f in zip(pictures, files, strict=True)
+        ],
+        "rules": ask.rules,
+        "role": ask.role,
+        "stage": ask.stage,
+        "text": ask.observation.text,
+        "notes": ask.observation.notes,
+        **_reply(ask, looker in state.to_act),
+    }
+    if json:
+        json_out(position)
+    else:
+        _print_position(position, moves)
+
+
+def _reply(ask: Ask, acts: bool) -> dict[str, Any]:
+    if not acts:
+        return {"legal": [], "reply": ""}
+    legal = {"text_up_to": ask.legal.text_limit} if ask.legal.is_text else list(ask.legal)
+    return {"legal": legal, "reply": ask.format.ask(ask.legal)}
+
+
+def _write_pictures(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
+    """The first picture into the file asked for, further ones beside it with a number."""
+    from ludens.draw import Picture as DrawnPicture
+
+    files = [out] + [out.with_stem(f"{out.stem}-{number}") for number in range(2, len(pictures) + 1)]
+    for picture, file in zip(pictures, files, strict=True):
+        data = picture.png()
+        if file.suffix.lower() in _JPEG:
+            data = DrawnPicture.from_bytes(data).jpeg()
+        write_file(file, data)
+    return list(files)
+
+
+def _print_position(position: dict[str, Any], random_moves: int) -> None:
+    moves, turn, legal = position["moves"], position["to_act"], position["legal"]
+    when = f"after {counted(len(moves), 'random move')}" if random_moves else "at the start"
+    if len(moves) < random_moves:
+        when = f"over after {len(moves)} of {random_moves} random moves"
+    print(f"{position['game']}, seed {position['seed']}, {when}, seen by {position['seat']}")
+    for number, actions in enumerate(moves, start=1):
+        words = [f"{seat} {indented(action, 5) or '(nothing)'}" for seat, action in actions.items()]
+        print(f"  {number}. {', '.join(words)}")
+    if not turn:
+        scores = ", ".join(f"{seat} {value:g}" for seat, value in position["returns"].items())
+        may = f"none: the game is over, with {scores}"
+    elif position["seat"] not in turn:
+        may = f"none: {' and '.join(turn)} must move"
+    elif isinstance(legal, dict):
+        may = f"any text up to {legal['text_up_to']} characters"
+    else:
+        may = (", " if any(" " in action for action in legal) else " ").join(legal)
+    for title, text in (
+        ("Rules", position["rules"]),
+        ("Text twin", position["text"]),
+        ("Notes", position["notes"]),
+        ("Legal actions", may),
+        ("Reply", position["reply"]),
+    ):
+        if text:
+            print(f"\n== {title}\n{harmless(text)}")
+    print("\n== Picture")
+    for picture in position["pictures"]:
+        where = picture["file"] or "not written; --out FILE.png writes it"
+        print(f"{picture['width']}x{picture['height']}, hash {picture['hash']}: {where}")

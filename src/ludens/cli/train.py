@@ -16,28 +16,26 @@ EXPORT = "export"
 
 
 def train(
-    recipe: Annotated[Path, Parameter(help="Recipe, a TOML file; or export.")],
-    checkpoint: Annotated[Path | None, Parameter(help="With export: folder of a checkpoint.")] = None,
+    recipe: Path,
+    checkpoint: Path | None = None,
     /,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(help="Output folder; a stopped run in it goes on. Default: training/NAME."),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        Parameter(name="--set", help="Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable."),
-    ] = None,
+    out: Path | None = None,
+    set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow: Allowed = (),
-    dtype: Annotated[
-        str | None,
-        Parameter(help="With export: number format, float32, bfloat16 or int8 (the default)."),
-    ] = None,
+    dtype: str | None = None,
 ) -> None:
-    """Train a model as a recipe says: demonstrations, then play, with checkpoints and a page of curves.
+    """Train a model by playing, as a recipe says: demonstrations, then play, checkpoints, a page of curves.
 
     ludens train recipes/spy-flat.toml                        train
     ludens train export CHECKPOINT --out DIR --dtype int8     write a nano checkpoint as small files for play
+
+    Args:
+        recipe: Recipe, a TOML file; or export.
+        checkpoint: With export: folder of a checkpoint.
+        out: Output folder; a stopped run in it goes on. Default: training/NAME.
+        set_: Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable.
+        dtype: With export: number format, float32, bfloat16 or int8 (the default).
     """
     if str(recipe) == EXPORT:
         if set_:
@@ -94,8 +92,8 @@ def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:
 
 
 def _setting(text: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found:
+    name, equals, value = text.partition("=")
+    if not equals:
         raise BadOption(f"--set takes SECTION.KEY=VALUE, not {text!r}.")
     return name.strip(), value.strip()
 

@@ -40,7 +40,7 @@ def verify(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Replay every episode of a run: moves, replies, pictures, returns; and that all planned ones are there.
+    """Replay and verify every episode of a run: moves, replies, pictures, returns; none may be missing.
 
     Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned,
     or is missing from a run that was finished.
@@ -138,9 +138,9 @@ def repair(
     suite: SuiteName = None,
     json: Json = False,
 ) -> None:
-    """Move invalid lines to episodes.bad.jsonl; `ludens resume` then plays the missing episodes again.
+    """Move invalid lines of a run aside, so that it can be resumed and plays the missing episodes again.
 
-    Those of a study's participants.jsonl are moved to participants.bad.jsonl.
+    They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
     from ludens.run import verify as repairs
     from ludens.run.store import EPISODES
@@ -201,7 +201,7 @@ def replay(
     ms: Annotated[Whole, Parameter(help="Milliseconds per picture of a .gif, 20 to 60000.")] = 600,
     json: Json = False,
 ) -> None:
-    """Replay an episode from its seed and actions, verify it, and print its moves and replies."""
+    """Replay an episode, verify it and show it: its moves and replies."""
     if out is not None and out.suffix.lower() not in _SUFFIXES:
         raise BadOption(f"--out must end in .gif, .html or .png, not {out.name!r}.")
     if not 20 <= ms <= 60_000:

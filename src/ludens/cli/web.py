@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Allowed, SuiteName, Whole
+from ludens.cli.arguments import Allowed, Flag, SuiteName, Whole, Words
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
@@ -20,52 +20,39 @@ PORT = 8765
 
 
 def web(
-    runs: Annotated[Path, Parameter(help="The folder of runs to show, or one run.")] = Path("runs"),
+    runs: Path = Path("runs"),
     /,
     *,
-    host: Annotated[
-        str, Parameter(help="Address to listen on; any but this machine's own requires a token.")
-    ] = "127.0.0.1",
-    port: Annotated[Whole, Parameter(help="Port to listen on; 0 takes a free one.")] = PORT,
-    name: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="A name under which people reach the server; can be repeated.",
-        ),
-    ] = (),
-    url: Annotated[
-        str | None,
-        Parameter(help="Address that people use, such as https://games.example.org for a proxy with TLS."),
-    ] = None,
-    trusted_proxy: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            show_default=False,
-            help="Address or network of a proxy whose X-Forwarded-For is believed; can be repeated.",
-        ),
-    ] = (),
-    token: Annotated[
-        str | None, Parameter(help="Token of visitors; by default one is made if it is needed.")
-    ] = None,
-    no_open: Annotated[
-        bool, Parameter(name="--no-open", negative="", show_default=False, help="Do not open a browser.")
-    ] = False,
-    study: Annotated[
-        Path | None, Parameter(help="A study to conduct: consent, questionnaires, tasks for participants.")
-    ] = None,
+    host: str = "127.0.0.1",
+    port: Whole = PORT,
+    name: Words = (),
+    url: str | None = None,
+    trusted_proxy: Words = (),
+    token: str | None = None,
+    no_open: Annotated[Flag, Parameter(name="--no-open")] = False,
+    study: Path | None = None,
     suite: SuiteName = None,
-    max_calls: Annotated[
-        Whole | None, Parameter(help="Budget: no more calls to models than this, in all games together.")
-    ] = None,
-    max_cost: Annotated[float | None, Parameter(help="Budget: no more dollars; needs prices.")] = None,
+    max_calls: Whole | None = None,
+    max_cost: float | None = None,
     allow: Allowed = (),
 ) -> None:
-    """Serve the browser app: games, runs while they are played, replays of episodes."""
+    """Serve the browser app: games, live runs, replays.
+
+    Args:
+        runs: The folder of runs to show, or one run.
+        host: Address to listen on; any but this machine's own requires a token.
+        port: Port to listen on; 0 takes a free one.
+        name: A name under which people reach the server; can be repeated.
+        url: Address that people use, such as https://games.example.org for a proxy with TLS.
+        trusted_proxy: Address or network of a proxy whose X-Forwarded-For is believed; can be repeated.
+        token: Token of visitors; by default one is made if it is needed.
+        no_open: Do not open a browser.
+        study: A study to conduct: consent, questionnaires, tasks for participants.
+        max_calls: Budget: no more calls to models than this, in all games together.
+        max_cost: Budget: no more dollars; needs prices.
+    """
     from ludens.core.policy import Setter, permit
-    from ludens.run.budget import Budget
+    from ludens.models.ledger import Budget
     from ludens.run.task import import_suite
     from ludens.run.trust import plan_accesses
     from ludens.suites.people import read_study
@@ -111,8 +98,8 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
         raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
     try:
         address = access.url or _address(access.public_name, server.sockets[0].getsockname()[1])
-        mine = f"{address}/?token={access.organiser}"
-        print(f"Ludens is at {mine}", flush=True)
+        own_address = f"{address}/?token={access.organiser}"
+        print(f"Ludens is at {own_address}", flush=True)
         if access.token:
             print(f"For visitors: {address}/?token={access.token}", flush=True)
         if path := study_path(app):
@@ -120,7 +107,7 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
             print(f"Its progress: {address}{path}/progress?token={access.organiser}", flush=True)
         print("Press Ctrl-C to stop.", flush=True)
         if open_page:
-            await asyncio.to_thread(_open, mine)
+            await asyncio.to_thread(_open, own_address)
         await asyncio.Event().wait()
     finally:
         server.close()

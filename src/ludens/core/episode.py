@@ -7,18 +7,16 @@ it. Prompts are not stored either: `ludens.samples` rebuilds them. Episodes are 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Literal
+from math import ceil
+from typing import Any, Literal
 
 import orjson
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.validation import first_error
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from ludens.core.validation import Invalid, read_value
 
 SCHEMA = 2
 
@@ -52,6 +50,26 @@ class Usage:
             self.images + other.images,
             self.calls + other.calls,
             cost,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return self + other * -1
+
+    def __mul__(self, factor: int) -> Usage:
+        return self._map(lambda count: count * factor, factor)
+
+    def __truediv__(self, number: int) -> Usage:
+        """The mean of so many; counts are rounded up, because budgets must cover them."""
+        return self._map(lambda count: ceil(count / number), 1 / number)
+
+    def _map(self, change: Callable[[int], int], cost_factor: float) -> Usage:
+        return Usage(
+            change(self.input_tokens),
+            change(self.output_tokens),
+            change(self.reasoning_tokens),
+            change(self.images),
+            change(self.calls),
+            None if self.cost is None else self.cost * cost_factor,
         )
 
 
@@ -181,8 +199,6 @@ def _comparable(moves: list[Move]) -> list[Move]:
 
 
 def _validated(data: bytes | str) -> Episode:
-    from pydantic import ValidationError
-
     try:
         raw = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -192,15 +208,6 @@ def _validated(data: bytes | str) -> Episode:
     if raw["schema"] != SCHEMA:
         raise BadFile(f"this episode has schema {raw['schema']!r}; this Ludens reads schema {SCHEMA}.")
     try:
-        return _adapter().validate_json(data, strict=True)
-    except ValidationError as error:
-        raise BadFile(f"this episode is not valid {first_error(error)}.") from None
-
-
-@lru_cache(maxsize=1)
-def _adapter() -> TypeAdapter[Episode]:
-    from pydantic import ConfigDict, TypeAdapter, with_config
-
-    for part in (Usage, Try, Move, Episode):
-        with_config(ConfigDict(extra="forbid"))(part)
-    return TypeAdapter(Episode)
+        return read_value(Episode, raw)
+    except Invalid as error:
+        raise BadFile(f"this episode is not valid {error}.") from None

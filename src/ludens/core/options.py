@@ -17,6 +17,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.validation import WORDS, fits
 
 C = TypeVar("C")
 
@@ -73,7 +74,6 @@ def options_of(cls: type) -> dict[str, Field[Any]]:
 
 
 def option_values(instance: Any) -> dict[str, Any]:
-    """The option values of an instance."""
     return {name: getattr(instance, name) for name in options_of(type(instance))}
 
 
@@ -98,7 +98,7 @@ def _read(owner: str, spec: Field[Any], value: Any) -> Any:
     kind = spec.metadata["kind"]
     if isinstance(value, str) and kind is not str:
         value = _from_text(owner, spec.name, value, kind)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and type(value) is int:
         try:
             value = float(value)
         except OverflowError:
@@ -108,11 +108,9 @@ def _read(owner: str, spec: Field[Any], value: Any) -> Any:
 
 
 def _check(owner: str, spec: Field[Any], value: Any) -> None:
-    kind = spec.metadata["kind"]
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        kind = int
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise BadOption(f"option {spec.name!r} of {owner} must be {_KINDS[kind]}, not {value!r}.")
+    if not fits(spec.metadata["kind"], value):
+        words = WORDS[spec.metadata["kind"]]
+        raise BadOption(f"option {spec.name!r} of {owner} must be {words}, not {value!r}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if choices is not None and value not in choices:
         raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)
@@ -125,9 +123,6 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
         raise BadOption(f"option {spec.name!r} of {owner} must be a finite number, not {value}.")
 
 
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-
-
 def _from_text(owner: str, name: str, text: str, kind: type) -> Any:
     folded = text.strip().lower()
     if kind is bool and folded in _TRUE | _FALSE:
@@ -137,4 +132,4 @@ def _from_text(owner: str, name: str, text: str, kind: type) -> Any:
             return kind(folded)
         except ValueError:
             pass
-    raise BadOption(f"option {name!r} of {owner} must be {_KINDS[kind]}, not {text!r}.")
+    raise BadOption(f"option {name!r} of {owner} must be {WORDS[kind]}, not {text!r}.")

@@ -135,7 +135,6 @@ def declares(options: type, name: Touch) -> Callable[[F], F]:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address is on this machine."""
     try:
         host = urlsplit(address).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback

@@ -44,7 +44,6 @@ class Registry:
         return name in self._shipped and name not in self._added
 
     def names(self) -> list[str]:
-        """Every known name, sorted."""
         return sorted({*self._shipped, *self._plugged, *self._added})
 
     def get(self, name: str) -> Any:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
-
-import orjson
 
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
@@ -18,11 +15,11 @@ from ludens.core.policy import Setter, make_by
 from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
-from ludens.core.validation import first_error
+from ludens.core.validation import Invalid, read_value
 from ludens.core.view import RenderOptions
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +46,15 @@ def game_of(episode: Episode, game: Game | None = None) -> Game:
 
 def config_of(episode: Episode) -> PlayConfig:
     """The config of an episode, validated."""
-    from pydantic import ValidationError
-
     known = {each.name for each in fields(PlayConfig)}
     try:
         if set(episode.config) != known:
             raise ReplayMismatch("the config of the episode is incomplete or has unknown fields.")
-        return _config_adapter().validate_json(orjson.dumps(episode.config), strict=True)
-    except ValidationError as error:
-        raise ReplayMismatch(f"the config of the episode is not valid {first_error(error)}.") from None
+        return read_value(PlayConfig, dict(episode.config))
+    except Invalid as error:
+        raise ReplayMismatch(f"the config of the episode is not valid {error}.") from None
     except BadOption as error:
         raise ReplayMismatch(f"the config of the episode is not valid: {error}") from None
-
-
-@lru_cache(maxsize=1)
-def _config_adapter() -> TypeAdapter[PlayConfig]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(PlayConfig)
 
 
 def render_options_of(episode: Episode, size: int | None = None) -> RenderOptions:

@@ -38,7 +38,6 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Parse a spec."""
     head, _, query = text.strip().partition("?")
     name, _, address = head.partition("@")
     if not name:

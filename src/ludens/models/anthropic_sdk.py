@@ -7,6 +7,7 @@ need. A level switches adaptive thinking on.
 from __future__ import annotations
 
 import base64
+from importlib.util import find_spec
 from typing import Any
 
 from ludens.core.episode import Usage
@@ -15,12 +16,10 @@ from ludens.core.options import Touch
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Message, Request, Sampling
-from ludens.models.client import UNSUPPORTED, Client
-from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
-from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
-from ludens.models.transport import check_address
+from ludens.models.client import UNSUPPORTED, SdkClient
+from ludens.models.errors import Secret, TransientError
+from ludens.models.settings import NetworkSettings
 
-_PROVIDER = PROVIDERS["anthropic"]
 _MAX_TOKENS = 8192
 _FINISHES: dict[str | None, Finish] = {
     "max_tokens": "length",
@@ -31,28 +30,21 @@ _FINISHES: dict[str | None, Finish] = {
 
 @declares(NetworkSettings, Touch.PAY)
 def anthropic_model(spec: Spec) -> AnthropicModel:
-    """Make the model of a spec."""
-    try:
-        import anthropic  # noqa: F401
-    except ImportError:
-        raise MissingExtra(spec.name, "anthropic") from None
-    settings = read_settings(NetworkSettings, spec)
+    if find_spec("anthropic") is None:
+        raise MissingExtra(spec.name, "anthropic")
     for name in ("seed", "detail"):
-        if getattr(settings, name) is not None:
+        if name in spec.options:
             raise BadOption(f"{spec.name} has no option {name!r}.")
-    address = check_address(spec.address or _PROVIDER.own_address or "")
-    return AnthropicModel(spec, settings, find_key(spec.name, settings, *_PROVIDER.keys), address)
+    return AnthropicModel.make(spec)
 
 
-class AnthropicModel(Client):
+class AnthropicModel(SdkClient):
     """A model behind `/v1/messages`."""
 
     default_sampling = Sampling(max_tokens=_MAX_TOKENS)  # required by the API
 
     def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _PROVIDER.address else address)
-        self.address = address
-        self._sdk: Any = None
+        super().__init__(spec, settings, secret, address)
         self._adaptive = True
         effort = settings.reasoning_effort
         if effort is not None and effort.isdecimal():
@@ -73,30 +65,25 @@ class AnthropicModel(Client):
 
     async def close(self) -> None:
         await super().close()
-        sdk, self._sdk = self._sdk, None
-        if sdk is not None:
-            await sdk.close()
+        if self._sdk is not None:
+            await self._sdk.close()
 
-    async def attempt(self, request: Request, sampling: Sampling) -> Answer:
-        from anthropic import APIConnectionError, APIStatusError, APITimeoutError
-
+    async def call(self, request: Request, sampling: Sampling) -> Answer:
         if sampling.seed is not None:
             self.drop_option("seed")
-        try:
-            return _answer(await self._sdk.messages.create(**self._body(request, sampling)))
-        except APIStatusError as error:
-            status, body, headers = error.status_code, error.body, error.response.headers
-            raise classify_error(status, body, headers, self.name, self.address, self.secret) from None
-        except APITimeoutError:
-            raise TransientError("timeout", f"no answer within {self.settings.timeout:g} s") from None
-        except APIConnectionError as error:
+        return _answer(await self._sdk.messages.create(**self._body(request, sampling)))
+
+    def classify(self, error: Exception) -> Exception | None:
+        from anthropic import APIConnectionError, APIStatusError, APITimeoutError
+
+        if isinstance(error, APIStatusError):
+            return self.http_error(error.status_code, error.body, error.response.headers)
+        if isinstance(error, APITimeoutError):
+            return TransientError("timeout", f"no answer within {self.settings.timeout:g} s")
+        if isinstance(error, APIConnectionError):
             cause = self.secret.redact(repr(error.__cause__ or error))
-            raise TransientError("connection", f"no connection to {self.address} ({cause})") from None
-        except Exception as error:
-            transient = classify_exception(error, self.secret)
-            if transient is None:
-                raise
-            raise transient from None
+            return TransientError("connection", f"no connection to {self.address} ({cause})")
+        return None
 
     def adapt(self, message: str, sampling: Sampling) -> bool:
         adapted = super().adapt(message, sampling)

@@ -19,21 +19,20 @@ import orjson
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile
-from ludens.models.chat import Answer, Ledger, Model, Request
+from ludens.models.chat import Answer, Model, ModelWrapper, Request
 
 _LOCK_TIMEOUT = 60.0
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID"
+_SELECT = "SELECT answer FROM answers WHERE key = ?"
 
 T = TypeVar("T")
 
 
-class Cached(Model):
+class Cached(ModelWrapper):
     """A model whose answers are cached in a file. Requests for tokens bypass it: tokens are not stored."""
 
     def __init__(self, inner: Model, path: str | Path) -> None:
-        super().__init__(inner.spec)
-        self.inner = inner
-        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
+        super().__init__(inner)
         self._file = AnswerFile(Path(path).expanduser())
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -49,21 +48,8 @@ class Cached(Model):
         self.counts["cached"] += 1
         return stored
 
-    def share_limits(self, concurrency: int, processes: int) -> None:
-        self.inner.share_limits(concurrency, processes)
-
-    @property
-    def paid(self) -> bool:
-        return self.inner.paid
-
-    def limit_spending(self, ledger: Ledger) -> bool:
-        return self.inner.limit_spending(ledger)
-
-    def stop_waiting(self) -> None:
-        self.inner.stop_waiting()
-
     async def close(self) -> None:
-        await self.inner.close()
+        await super().close()
         self._file.close()
 
 
@@ -77,13 +63,18 @@ class AnswerFile:
 
     async def get(self, key: str) -> Answer | None:
         """The stored answer, with empty usage: it was paid for before."""
-        row = await self._run(lambda db: _select(db, key))
-        return None if row is None else _load(row)
+        row = await self._run(lambda db: db.execute(_SELECT, (key,)).fetchone())
+        return None if row is None else _load(row[0])
 
     async def put(self, key: str, answer: Answer) -> Answer:
         """Store an answer unless another process already stored one; returns the stored one."""
         data = orjson.dumps(answer.to_dict())
-        stored = await self._run(lambda db: _insert(db, key, data))
+
+        def insert(db: sqlite3.Connection) -> bytes:
+            db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
+            return bytes(db.execute(_SELECT, (key,)).fetchone()[0])
+
+        stored = await self._run(insert)
         if stored == data:
             return answer
         first = _load(stored)
@@ -138,16 +129,6 @@ def _when_unlocked(connection: sqlite3.Connection, statement: str) -> None:
             if "locked" not in str(error) or monotonic() > deadline:
                 raise
         sleep(0.02)
-
-
-def _select(db: sqlite3.Connection, key: str) -> bytes | None:
-    row = db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def _insert(db: sqlite3.Connection, key: str, data: bytes) -> bytes:
-    db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
-    return _select(db, key) or data
 
 
 def _load(data: bytes) -> Answer:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
 
@@ -22,44 +22,12 @@ from ludens.core.options import option
 from ludens.core.plain import storable
 from ludens.core.view import Picture
 
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """What budgets limit."""
-
-    calls: float = 0.0
-    tokens: float = 0.0
-    cost: float = 0.0
-
-    def __add__(self, other: Spend) -> Spend:
-        return Spend(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
-
-    def __sub__(self, other: Spend) -> Spend:
-        return self + other * -1
-
-    def __mul__(self, number: float) -> Spend:
-        return Spend(self.calls * number, self.tokens * number, self.cost * number)
-
-    def __truediv__(self, number: float) -> Spend:
-        return Spend(self.calls / number, self.tokens / number, self.cost / number)
+if TYPE_CHECKING:
+    from ludens.models.ledger import Ledger
 
 
-class Ledger(ABC):
-    """Records what all models of a run have consumed and what requests in flight may consume."""
-
-    @abstractmethod
-    async def reserve(self, expected: Spend, alone: bool) -> str:
-        """Wait until the budget covers a request and reserve it; returns why it never will, else ''.
-
-        Args:
-            expected: What the request will consume at most, as far as is known.
-            alone: Whether to wait until no other request is in flight, because the price is unknown.
-        """
-
-    @abstractmethod
-    def settle(self, expected: Spend, actual: Spend) -> None:
-        """Replace a reservation by what was consumed."""
-
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 750
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "filtered", "refused"]
@@ -91,8 +59,8 @@ class Sampling:
 
 @lru_cache(maxsize=256)
 def _over(first: Sampling, second: Sampling) -> Sampling:
-    given = {f.name: getattr(first, f.name) for f in fields(Sampling)}
-    return replace(second, **{name: value for name, value in given.items() if value is not None})
+    values = {f.name: getattr(first, f.name) for f in fields(Sampling)}
+    return replace(second, **{name: value for name, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +82,13 @@ class Request:
     def pictures(self) -> list[Picture]:
         """Every picture, in order."""
         return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
+
+    @property
+    def estimated_input(self) -> int:
+        """Rough number of input tokens."""
+        characters = sum(len(part) for m in self.messages for part in m.parts if isinstance(part, str))
+        pixels = sum(picture.width * picture.height for picture in self.pictures)
+        return characters // CHARACTERS_PER_TOKEN + pixels // PIXELS_PER_TOKEN
 
     def digest(self, spec: str) -> str:
         """A hash of this request to this model; pictures count by their pixels, not by their encoding."""
@@ -230,3 +205,31 @@ class Model(ABC):
 
     def __repr__(self) -> str:
         return f"<model {self.spec}>"
+
+
+class ModelWrapper(Model):
+    """A model that adds something to another one and passes everything else on to it."""
+
+    def __init__(self, inner: Model) -> None:
+        super().__init__(inner.spec)
+        self.inner = inner
+        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
+
+    async def answer(self, request: Request) -> Answer:
+        return await self.inner.answer(request)
+
+    def share_limits(self, concurrency: int, processes: int) -> None:
+        self.inner.share_limits(concurrency, processes)
+
+    @property
+    def paid(self) -> bool:
+        return self.inner.paid
+
+    def limit_spending(self, ledger: Ledger) -> bool:
+        return self.inner.limit_spending(ledger)
+
+    def stop_waiting(self) -> None:
+        self.inner.stop_waiting()
+
+    async def close(self) -> None:
+        await self.inner.close()

@@ -11,16 +11,27 @@ import asyncio
 import logging
 import re
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic, perf_counter, time_ns
+from typing import Any, Self
 
 from ludens.core.errors import AgentFailure, BadOption, ModelRejected
 from ludens.core.random import stream
 from ludens.core.spec import Spec
-from ludens.models.chat import Answer, Ledger, Model, Request, Sampling
-from ludens.models.errors import SENTENCES, ContentFiltered, RequestRejected, Secret, TransientError
-from ludens.models.ledger import Account, Price, RateLimiter, estimate_tokens, price_of, shared_limiter
-from ludens.models.settings import NetworkSettings
+from ludens.models.chat import Answer, Model, Request, Sampling
+from ludens.models.errors import (
+    SENTENCES,
+    ContentFiltered,
+    RequestRejected,
+    Secret,
+    TransientError,
+    classify_error,
+    classify_exception,
+)
+from ludens.models.ledger import DEFAULT_OUTPUT, Ledger, Price, RateLimiter, price_of, shared_limiter
+from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
+from ludens.models.transport import check_address
 
 log = logging.getLogger("ludens.models")
 
@@ -46,11 +57,12 @@ class Client(Model):
     default_sampling = Sampling()
     """Used where neither spec nor request set a parameter."""
 
-    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str | None) -> None:
-        super().__init__(settings.identity(spec.name, address))
-        self.name, self.model_name = spec.name, spec.rest
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
+        usual = spec.kind in PROVIDERS and address == PROVIDERS[spec.kind].address
+        super().__init__(settings.identity(spec.name, None if usual else address))
+        self.name, self.model_name, self.address = spec.name, spec.rest, address
         self.settings, self.secret = settings, secret
-        self._limiter_name = f"{spec.name}@{address or ''}"
+        self._limiter_name = f"{spec.name}@{'' if usual else address}"
         self._limits_concurrency = "concurrency" in spec.options
         self._sampling = settings.sampling
         self._price = price_of(spec.name)
@@ -60,9 +72,18 @@ class Client(Model):
         self._dropped: set[str] = set()
         self._versions = {"", spec.rest}
         self._succeeded = False
-        self._account: Account | None = None
+        self._ledger: Ledger | None = None
         self._waiting_stopped, self._stop_event = False, asyncio.Event()
         self._warned = -_SECONDS_BETWEEN_WARNINGS
+
+    @classmethod
+    def make(cls, spec: Spec) -> Self:
+        provider, settings = PROVIDERS[spec.kind], read_settings(NetworkSettings, spec)
+        address = spec.address or provider.own_address
+        if address is None:
+            raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
+        secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
+        return cls(spec, settings, secret, check_address(address))
 
     @abstractmethod
     async def attempt(self, request: Request, sampling: Sampling) -> Answer:
@@ -113,7 +134,7 @@ class Client(Model):
         return bool(self.secret.value) or (self._price is not None and self._price != Price(0.0, 0.0))
 
     def limit_spending(self, ledger: Ledger) -> bool:
-        self._account = Account(ledger, self._price)
+        self._ledger = ledger
         return True
 
     def stop_waiting(self) -> None:
@@ -149,7 +170,7 @@ class Client(Model):
         attempts = adaptions = 0
         while True:
             adjust = await self._limiter.acquire(
-                lambda: estimate_tokens(request, sampling.max_tokens), self._sleep
+                lambda: request.estimated_input + (sampling.max_tokens or DEFAULT_OUTPUT), self._sleep
             )
             try:
                 answer = await self._reserve_and_attempt(request, sampling)
@@ -178,13 +199,14 @@ class Client(Model):
     async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
         """One attempt within the budget, timed, without the key in what was answered."""
         started, supported = perf_counter(), self._supported(sampling)
-        if self._account is None:
+        if self._ledger is None:
             answer = await self.attempt(request, supported)
         else:
-            async with self._account.reserve(request, sampling.max_tokens) as reservation:
+            size = request.estimated_input, sampling.max_tokens
+            async with self._ledger.request(self.spec, self._price, *size) as settle:
                 started = perf_counter()
                 answer = await self.attempt(request, supported)
-                reservation.answered(answer.usage)
+                settle(answer.usage)
         answer.ms = round((perf_counter() - started) * 1000, 3)
         for name in ("text", "reasoning", "model"):
             setattr(answer, name, self.secret.mask(getattr(answer, name)))
@@ -254,11 +276,36 @@ class Client(Model):
         """Remark which version answered: providers change what a name stands for."""
         if len(self._versions) <= _MOST_VERSIONS:
             self._versions.add(version)
-            shown = "".join(letter for letter in version if letter.isprintable())[:100]
-            self.remarks.append(f"{self.name} was answered by {shown}.")
+            printable = "".join(letter for letter in version if letter.isprintable())[:100]
+            self.remarks.append(f"{self.name} was answered by {printable}.")
+
+    def http_error(self, status: int, body: object, headers: Mapping[str, str]) -> Exception:
+        return classify_error(status, body, headers, self.name, self.address, self.secret)
 
     def remark(self, sentence: str) -> None:
-        """Add a remark and log it, once."""
         if sentence not in self.remarks:
             self.remarks.append(sentence)
             log.warning("%s", sentence)
+
+
+class SdkClient(Client):
+    """A model behind a vendor's SDK. Subclasses connect, call, and classify the SDK's own exceptions."""
+
+    _sdk: Any = None
+
+    @abstractmethod
+    async def call(self, request: Request, sampling: Sampling) -> Answer:
+        """Send the request once; raises what the SDK raises."""
+
+    @abstractmethod
+    def classify(self, error: Exception) -> Exception | None:
+        """The exception to raise for one of the SDK; None for others."""
+
+    async def attempt(self, request: Request, sampling: Sampling) -> Answer:
+        try:
+            return await self.call(request, sampling)
+        except Exception as error:
+            classified = self.classify(error) or classify_exception(error, self.secret)
+            if classified is None:
+                raise
+            raise classified from None

@@ -75,7 +75,6 @@ def generate_options(sampling: Sampling) -> dict[str, Any]:
 
 
 def end_tokens(model: Any) -> set[int]:
-    """Ids that end a completion."""
     end = model.generation_config.eos_token_id
     return set() if end is None else {end} if isinstance(end, int) else set(end)
 
@@ -154,7 +153,6 @@ class Distribution:
         self._last: Any = None
 
     def options(self) -> dict[str, Any]:
-        """Arguments of `generate`."""
         from transformers import LogitsProcessorList
 
         longest = {
@@ -229,10 +227,11 @@ class StaticCaches:
         from transformers import LogitsProcessorList
 
         count, width = inputs["input_ids"].shape
+        ends = end_tokens(model)
+        end = min(ends, default=0)
         size = self.size(count)
         filled = dict(inputs)
         if size > count:
-            end = _first_end(model)
             fillers = torch.nn.functional.pad(inputs["input_ids"], (0, 0, 0, size - count), value=end)
             filled["input_ids"] = fillers
             for name in _PER_TOKEN:
@@ -240,8 +239,8 @@ class StaticCaches:
                     filled[name] = torch.nn.functional.pad(inputs[name], (0, 0, 0, size - count))
             filled["attention_mask"][count:, -1] = 1
         options = {"past_key_values": self._cache(model, size, width + new_tokens)}
-        if size > count and _ends(model):
-            options["logits_processor"] = LogitsProcessorList([_EndFillers(count, _first_end(model))])
+        if size > count and ends:
+            options["logits_processor"] = LogitsProcessorList([_EndFillers(count, end)])
         if model.device.type == "cuda":
             options["compile_config"] = _compile_config()
         return filled, options
@@ -274,15 +273,6 @@ class _EndFillers:
         scores[self.first :] = -torch.inf
         scores[self.first :, self.end] = 0.0
         return scores
-
-
-def _ends(model: Any) -> list[int]:
-    end = model.generation_config.eos_token_id
-    return [] if end is None else [end] if isinstance(end, int) else list(end)
-
-
-def _first_end(model: Any) -> int:
-    return next(iter(_ends(model)), 0)
 
 
 def _compile_config() -> Any:

@@ -13,12 +13,10 @@ from ludens.core.options import Touch
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Request, Sampling
-from ludens.models.client import Client
-from ludens.models.errors import Secret, TransientError, classify_error, classify_exception
-from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
-from ludens.models.transport import check_address
+from ludens.models.client import SdkClient
+from ludens.models.errors import Secret, TransientError
+from ludens.models.settings import NetworkSettings
 
-_PROVIDER = PROVIDERS["google"]
 _DETAILS = {None: None, "auto": None, "low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"}
 _LEVELS = ("minimal", "low", "medium", "high")
 _ROLES = {"user": "user", "assistant": "model"}
@@ -36,32 +34,26 @@ _FINISHES: dict[str, Finish] = {
 
 @declares(NetworkSettings, Touch.PAY)
 def google_model(spec: Spec) -> GoogleModel:
-    """Make the model of a spec."""
     try:
         from google import genai  # noqa: F401
     except ImportError:
         raise MissingExtra(spec.name, "google") from None
-    settings = read_settings(NetworkSettings, spec)
-    if settings.detail not in _DETAILS:
-        raise BadOption(f"option 'detail' of {spec.name} must be low, high or auto, not {settings.detail!r}.")
-    effort = settings.reasoning_effort
-    if effort is not None and effort not in (*_LEVELS, "none") and not effort.isdecimal():
-        known = ", ".join(_LEVELS)
-        raise BadOption(
-            f"option 'reasoning_effort' of {spec.name} must be {known}, none or a number of tokens."
-        )
-    address = check_address(spec.address or _PROVIDER.own_address or "")
-    secret = find_key(spec.name, settings, *_PROVIDER.keys)
-    return GoogleModel(spec, settings, secret, address)
+    return GoogleModel.make(spec)
 
 
-class GoogleModel(Client):
+class GoogleModel(SdkClient):
     """A model behind `:generateContent`."""
 
     def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
-        super().__init__(spec, settings, secret, None if address == _PROVIDER.address else address)
-        self.address = address
-        self._sdk: Any = None
+        detail, effort = settings.detail, settings.reasoning_effort
+        if detail not in _DETAILS:
+            raise BadOption(f"option 'detail' of {spec.name} must be low, high or auto, not {detail!r}.")
+        if effort is not None and effort not in (*_LEVELS, "none") and not effort.isdecimal():
+            levels = ", ".join(_LEVELS)
+            raise BadOption(
+                f"option 'reasoning_effort' of {spec.name} must be {levels}, none or a number of tokens."
+            )
+        super().__init__(spec, settings, secret, address)
 
     async def open(self) -> None:
         from google import genai
@@ -80,30 +72,23 @@ class GoogleModel(Client):
 
     async def close(self) -> None:
         await super().close()
-        sdk, self._sdk = self._sdk, None
-        if sdk is not None:
-            await sdk.aio.aclose()
-            sdk.close()
+        if self._sdk is not None:
+            await self._sdk.aio.aclose()
+            self._sdk.close()
 
-    async def attempt(self, request: Request, sampling: Sampling) -> Answer:
+    async def call(self, request: Request, sampling: Sampling) -> Answer:
+        response = await self._sdk.aio.models.generate_content(
+            model=self.model_name, contents=_contents(request), config=self._config(request, sampling)
+        )
+        return _answer(response)
+
+    def classify(self, error: Exception) -> Exception | None:
         from google.genai.errors import APIError
 
-        try:
-            response = await self._sdk.aio.models.generate_content(
-                model=self.model_name, contents=_contents(request), config=self._config(request, sampling)
-            )
-        except APIError as error:
-            headers = getattr(error.response, "headers", None) or {}
-            status = error.code if isinstance(error.code, int) else 502
-            raise classify_error(
-                status, error.details, headers, self.name, self.address, self.secret
-            ) from None
-        except Exception as error:
-            transient = classify_exception(error, self.secret)
-            if transient is None:
-                raise
-            raise transient from None
-        return _answer(response)
+        if not isinstance(error, APIError):
+            return None
+        headers = getattr(error.response, "headers", None) or {}
+        return self.http_error(error.code if isinstance(error.code, int) else 502, error.details, headers)
 
     def _config(self, request: Request, sampling: Sampling) -> Any:
         from google.genai.types import GenerateContentConfig, HttpOptions, Part, ThinkingConfig
@@ -133,14 +118,14 @@ class GoogleModel(Client):
 def _contents(request: Request) -> list[Any]:
     from google.genai.types import Content, Part
 
-    def part(given: Any) -> Any:
-        if isinstance(given, str):
-            return Part(text=given)
-        file, mime = given.encoded()
+    def convert(part: Any) -> Any:
+        if isinstance(part, str):
+            return Part(text=part)
+        file, mime = part.encoded()
         return Part.from_bytes(data=file, mime_type=mime)
 
     return [
-        Content(role=_ROLES[m.role], parts=[part(given) for given in m.parts])
+        Content(role=_ROLES[m.role], parts=[convert(part) for part in m.parts])
         for m in request.messages
         if m.role != "system"
     ]

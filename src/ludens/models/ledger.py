@@ -1,30 +1,30 @@
-"""Limits of models: requests and tokens per minute, token prices, and the ledger in which requests are
-reserved before they are sent."""
+"""What models may spend: requests and tokens per minute, token prices, budgets, and the ledger in which
+requests are reserved before they are sent."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import tomllib
-from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil, isfinite
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
-from typing import Self
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from ludens.core.episode import Usage
-from ludens.core.errors import AgentFailure, BadFile
-from ludens.models.chat import Ledger, Request, Spend
+from ludens.core.errors import AgentFailure, BadFile, BadOption
 from ludens.models.errors import not_billed
 
 WINDOW = 60.0
-_CHARACTERS_PER_TOKEN = 4
-_PIXELS_PER_TOKEN = 750
 DEFAULT_OUTPUT = 512
+"""Tokens of an answer where neither a limit nor another answer is known."""
+_ROUNDING = 1e-9
 
 
 class SlidingWindow:
@@ -85,14 +85,13 @@ class RateLimiter:
         Returns:
             A function that takes the number of tokens actually consumed.
         """
-        adjust: Callable[[float], None] = _ignore
         if self._requests:
             await self._requests.acquire()
-        if self._tokens:
-            adjust = partial(self._tokens.adjust, await self._tokens.acquire(tokens()))
+        window = self._tokens
+        entry = await window.acquire(tokens()) if window else []
         while (pause := self._paused_until - monotonic()) > 0:
             await sleep(pause)
-        return adjust
+        return partial(window.adjust, entry) if window else lambda consumed: None
 
     def pause(self, seconds: float) -> None:
         """Send no request for some seconds, because the provider asked for it."""
@@ -118,22 +117,6 @@ def shared_limiter(model: str, concurrency: int, rpm: int, tpm: int) -> RateLimi
     return limiter
 
 
-def _ignore(consumed: float) -> None:
-    """Tokens are not limited."""
-
-
-def estimate_tokens(request: Request, max_tokens: int | None) -> int:
-    """Rough number of tokens that a request will consume, input and output."""
-    return estimate_input(request) + (max_tokens or DEFAULT_OUTPUT)
-
-
-def estimate_input(request: Request) -> int:
-    """Rough number of input tokens of a request."""
-    characters = sum(len(part) for m in request.messages for part in m.parts if isinstance(part, str))
-    pixels = sum(picture.width * picture.height for picture in request.pictures)
-    return characters // _CHARACTERS_PER_TOKEN + pixels // _PIXELS_PER_TOKEN
-
-
 VARIABLE = "LUDENS_PRICES"
 _MILLION = 1_000_000
 
@@ -146,7 +129,6 @@ class Price:
     output: float
 
     def cost(self, usage: Usage) -> float:
-        """Dollars for this usage."""
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _MILLION
 
 
@@ -157,7 +139,6 @@ def price_of(name: str) -> Price | None:
 
 
 def load_prices(path: Path | None) -> dict[str, Price]:
-    """Every price in a file."""
     if path is None:
         return {}
     try:
@@ -199,73 +180,165 @@ class BudgetReached(AgentFailure):
         self.reason = reason
 
 
-class Account:
-    """Reserves the requests of one model, with estimates that improve with each answer.
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one `eval` or `resume`, or of a server."""
 
-    The input is estimated from the length of texts and the size of pictures, times the largest ratio of
-    actual to estimated input so far. The output is `max_tokens`, or else the longest output so far.
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    hours: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is not None and not (isfinite(value) and value > 0):
+                raise BadOption(f"--max-{name} must be above 0, not {value:g}.")
+
+    @property
+    def limits_spending(self) -> bool:
+        """Whether calls, tokens or cost are limited."""
+        return (self.calls or self.tokens or self.cost) is not None
+
+    def exceeded_by(self, more: Usage, spent: Usage, unit: str = "episode") -> str:
+        """Why the budget does not cover this in addition to what is spent; empty if it does."""
+        cost, more_cost = spent.cost or 0.0, more.cost or 0.0
+        for limit, used, added, flag, words in (
+            (self.calls, spent.calls, more.calls, "calls", f"{spent.calls:,} calls used"),
+            (self.tokens, spent.tokens, more.tokens, "tokens", f"{spent.tokens:,} tokens used"),
+            (self.cost, cost, more_cost, "cost", f"${cost:.4f} spent"),
+        ):
+            if limit is not None and (used >= limit or used + added > limit * (1 + _ROUNDING)):
+                then = "" if used >= limit else f", and one more {unit} is expected to exceed the limit"
+                return f"{words}{then} (--max-{flag} {limit:g})"
+        return ""
+
+
+@dataclass(slots=True)
+class _Rates:
+    """The largest figures in the answers of a model so far."""
+
+    input_ratio: float | None = None
+    """Of actual to estimated input."""
+    output: int = 0
+    cost_per_token: float | None = None
+
+
+class Ledger:
+    """What models have spent, and what requests in flight may spend.
+
+    A request is sent only if the budget covers it in addition to both. Its input is estimated from texts and
+    pictures, its output is `max_tokens`; estimates improve with each answer of the same model.
     """
 
-    def __init__(self, ledger: Ledger, price: Price | None) -> None:
-        self.ledger, self._price = ledger, price
-        self._input_ratio: float | None = None
-        self._longest_output = 0
-        self._cost_per_token: float | None = None
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.spent, self._reserved, self._in_flight = Usage(calls=0), Usage(calls=0), 0
+        self._settled = asyncio.Event()
+        self._rates: defaultdict[str, _Rates] = defaultdict(_Rates)
 
-    def reserve(self, request: Request, max_tokens: int | None) -> Reservation:
-        """The reservation of one request, to be used in `async with`."""
-        return Reservation(self, request, max_tokens)
+    @staticmethod
+    def of(budget: Budget | None) -> Ledger | None:
+        """The ledger of a budget; None when calls, tokens and cost are not limited."""
+        return Ledger(budget) if budget is not None and budget.limits_spending else None
 
-    def expected(self, request: Request, max_tokens: int | None) -> tuple[Spend, bool]:
-        """What a request will consume, and whether its price is unknown."""
-        read = estimate_input(request) * (1.0 if self._input_ratio is None else self._input_ratio)
-        written = max_tokens or self._longest_output or DEFAULT_OUTPUT
-        if self._price is not None:
-            cost = self._price.cost(Usage(input_tokens=round(read), output_tokens=written))
-            return Spend(1, read + written, cost), False
-        return Spend(1, read + written, (self._cost_per_token or 0.0) * (read + written)), (
-            self._cost_per_token is None
-        )
+    async def reserve(self, expected: Usage) -> str:
+        """Wait until the budget covers a request and reserve it; returns why it never will, else ''.
 
-    def actual(self, request: Request, usage: Usage) -> Spend:
-        """What an answer consumed; later estimates take it into account."""
-        cost = self._price.cost(usage) if self._price and usage.tokens else usage.cost
-        if usage.tokens:
-            ratio = usage.input_tokens / max(1, estimate_input(request))
-            self._input_ratio = max(self._input_ratio or 0.0, ratio)
-            self._longest_output = max(self._longest_output, usage.output_tokens)
-            if cost is not None:
-                self._cost_per_token = max(self._cost_per_token or 0.0, cost / usage.tokens)
-        return Spend(usage.calls, usage.tokens, cost or 0.0)
+        Where cost is limited, a request of unknown cost waits until no other is in flight.
+        """
+        alone = expected.cost is None and self._budget.cost is not None
+        while True:
+            if reason := self._budget.exceeded_by(expected, self.spent, "call"):
+                return reason
+            if not self._in_flight:
+                break
+            if not alone and not self._budget.exceeded_by(expected, self.spent + self._reserved):
+                break
+            await self._settled.wait()
+        self._reserved += expected
+        self._in_flight += 1
+        return ""
 
+    def settle(self, expected: Usage, actual: Usage) -> None:
+        """Replace a reservation by what was spent."""
+        self._in_flight -= 1
+        self._reserved = self._reserved - expected if self._in_flight else Usage(calls=0)
+        self.spent += actual
+        settled, self._settled = self._settled, asyncio.Event()
+        settled.set()
 
-class Reservation:
-    """Reserves a request on entry and settles it on exit.
+    def expected(self, model: str, price: Price | None, input_tokens: int, max_tokens: int | None) -> Usage:
+        """What a request will spend at most, as far as is known; its cost is None if the price is unknown."""
+        rates = self._rates[model]
+        read = ceil(input_tokens * (1.0 if rates.input_ratio is None else rates.input_ratio))
+        usage = Usage(read, max_tokens or rates.output or DEFAULT_OUTPUT)
+        if price is not None:
+            usage.cost = price.cost(usage)
+        elif rates.cost_per_token is not None:
+            usage.cost = rates.cost_per_token * usage.tokens
+        return usage
 
-    Requests that fail count as one call; those that may have been processed nevertheless (timeout,
-    cancellation, broken answer) also as the expected tokens and cost.
-    """
+    @asynccontextmanager
+    async def request(
+        self, model: str, price: Price | None, input_tokens: int, max_tokens: int | None
+    ) -> AsyncIterator[Callable[[Usage], None]]:
+        """Reserve a request of a model on entry and settle it on exit; yields what takes its actual usage.
 
-    def __init__(self, account: Account, request: Request, max_tokens: int | None) -> None:
-        self._account, self._request = account, request
-        self._expected, self._alone = account.expected(request, max_tokens)
-        self._actual: Spend | None = None
+        Requests that fail count as one call; those that may have been processed nevertheless (timeout,
+        cancellation, broken answer) also as the expected tokens and cost.
 
-    async def __aenter__(self) -> Self:
-        reason = await self._account.ledger.reserve(self._expected, self._alone)
-        if reason:
+        Raises:
+            BudgetReached: The budget does not cover it.
+        """
+        expected = self.expected(model, price, input_tokens, max_tokens)
+        if reason := await self.reserve(expected):
             raise BudgetReached(reason)
-        return self
+        actual = expected
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        actual = self._actual
-        if actual is None:
-            actual = Spend(1) if error is not None and not_billed(error) else self._expected
-        self._account.ledger.settle(self._expected, actual)
+        def answered(usage: Usage) -> None:
+            nonlocal actual
+            if usage.tokens or not usage.calls:  # some servers report no usage: the estimate stays
+                cost = price.cost(usage) if price and usage.tokens else usage.cost
+                actual = replace(usage, cost=cost)
+                self._learn(model, actual, input_tokens)
 
-    def answered(self, usage: Usage) -> None:
-        """Settle with the usage of the answer instead of the estimate."""
-        if usage.tokens or not usage.calls:  # some servers report no usage: the estimate stays
-            self._actual = self._account.actual(self._request, usage)
+        try:
+            yield answered
+        except BaseException as error:
+            if actual is expected and not_billed(error):
+                actual = Usage()
+            raise
+        finally:
+            self.settle(expected, actual)
+
+    def _learn(self, model: str, usage: Usage, estimated_input: int) -> None:
+        if not usage.tokens:
+            return
+        rates = self._rates[model]
+        rates.input_ratio = max(rates.input_ratio or 0.0, usage.input_tokens / max(1, estimated_input))
+        rates.output = max(rates.output, usage.output_tokens)
+        if usage.cost is not None:
+            rates.cost_per_token = max(rates.cost_per_token or 0.0, usage.cost / usage.tokens)
+
+
+class RemoteLedger(Ledger, ABC):
+    """A ledger in another process. Subclasses send reservations (`ask`) and settlements (`settle`)."""
+
+    def __init__(self) -> None:
+        super().__init__(Budget())
+
+    @abstractmethod
+    def ask(self, expected: Usage) -> asyncio.Future[str]:
+        """Call `reserve` in the other process."""
+
+    async def reserve(self, expected: Usage) -> str:
+        reply = self.ask(expected)
+        try:
+            return await asyncio.shield(reply)
+        except asyncio.CancelledError:
+            reply.add_done_callback(lambda granted: self._release(granted, expected))
+            raise
+
+    def _release(self, granted: asyncio.Future[str], expected: Usage) -> None:
+        if not granted.cancelled() and granted.exception() is None and not granted.result():
+            self.settle(expected, Usage(calls=0))

@@ -23,7 +23,7 @@ from ludens.core.policy import declares
 from ludens.core.random import stream
 from ludens.core.spec import Spec
 from ludens.models.batching import Batcher
-from ludens.models.chat import Answer, Ledger, Model, Request, Sampling, Tokens
+from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
 from ludens.models.generation import (
     Distribution,
     StaticCaches,
@@ -32,7 +32,7 @@ from ludens.models.generation import (
     out_of_memory,
     placeholders,
 )
-from ludens.models.ledger import Account, price_of
+from ludens.models.ledger import Ledger, price_of
 from ludens.models.settings import Settings, read_settings
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.trained import games_of_checkpoint
@@ -102,7 +102,7 @@ class LocalModel(Model):
         self._loaded: tuple[Any, Any] | None = None
         self._live = self._logprobs = False
         self._static = StaticCaches(settings.batch) if settings.kv_cache == "static" else None
-        self._account: Account | None = None
+        self._ledger: Ledger | None = None
 
     @classmethod
     def live(
@@ -140,7 +140,7 @@ class LocalModel(Model):
         return answer
 
     def limit_spending(self, ledger: Ledger) -> bool:
-        self._account = Account(ledger, self._price)
+        self._ledger = ledger
         return True
 
     async def close(self) -> None:
@@ -154,7 +154,6 @@ class LocalModel(Model):
             batcher.close()
 
     def _current_batcher(self) -> Batcher[_Item, Answer]:
-        """The batcher of the running event loop."""
         loop = asyncio.get_running_loop()
         if self._batcher is None or self._loop is not loop:
             self._stop_batcher()
@@ -171,11 +170,12 @@ class LocalModel(Model):
         return self._batcher
 
     async def _ask(self, request: Request, sampling: Sampling) -> Answer:
-        if self._account is None:
+        if self._ledger is None:
             return await self._generated(request, sampling)
-        async with self._account.reserve(request, sampling.max_tokens) as reservation:
+        size = request.estimated_input, sampling.max_tokens
+        async with self._ledger.request(self.spec, self._price, *size) as settle:
             answer = await self._generated(request, sampling)
-            reservation.answered(answer.usage)
+            settle(answer.usage)
         return answer
 
     async def _generated(self, request: Request, sampling: Sampling) -> Answer:
@@ -293,11 +293,11 @@ def _import_parts() -> None:
 def conversation(request: Request) -> list[dict[str, Any]]:
     from PIL import Image
 
-    def part(given: Any) -> dict[str, Any]:
-        if isinstance(given, str):
-            return {"type": "text", "text": given}
-        image = Image.fromarray(given.rgb())
-        image.info[HASH] = given.hash
+    def convert(part: Any) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        image = Image.fromarray(part.rgb())
+        image.info[HASH] = part.hash
         return {"type": "image", "image": image}
 
-    return [{"role": m.role, "content": [part(given) for given in m.parts]} for m in request.messages]
+    return [{"role": m.role, "content": [convert(part) for part in m.parts]} for m in request.messages]

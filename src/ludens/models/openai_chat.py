@@ -16,15 +16,14 @@ from typing import Any
 import orjson
 
 from ludens.core.episode import Usage
-from ludens.core.errors import BadOption
 from ludens.core.options import Touch
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
-from ludens.models.errors import Secret, TransientError, classify_error, error_status
-from ludens.models.settings import PROVIDERS, NetworkSettings, find_key, read_settings
-from ludens.models.transport import Transport, check_address
+from ludens.models.errors import Secret, TransientError, error_status
+from ludens.models.settings import PROVIDERS, NetworkSettings
+from ludens.models.transport import Transport
 
 _FINISHES: dict[str, Finish] = {
     "length": "length",
@@ -114,31 +113,15 @@ def _dollars(value: object) -> float | None:
 
 @declares(NetworkSettings, Touch.PAY)
 def openai_chat(spec: Spec) -> OpenAIChat:
-    """Make the model of a spec."""
-    provider = PROVIDERS[spec.kind]
-    settings = read_settings(NetworkSettings, spec)
-    address = spec.address or provider.own_address
-    if address is None:
-        raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
-    secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
-    return OpenAIChat(spec, settings, secret, check_address(address), provider.max_tokens)
+    return OpenAIChat.make(spec)
 
 
 class OpenAIChat(Client):
     """A chat model behind `/chat/completions`."""
 
-    def __init__(
-        self,
-        spec: Spec,
-        settings: NetworkSettings,
-        secret: Secret,
-        address: str,
-        max_tokens: str = "max_tokens",
-    ) -> None:
-        default = PROVIDERS[spec.kind].address if spec.kind in PROVIDERS else None
-        super().__init__(spec, settings, secret, None if address == default else address)
-        self.address = address
-        self._max_tokens = max_tokens
+    def __init__(self, spec: Spec, settings: NetworkSettings, secret: Secret, address: str) -> None:
+        super().__init__(spec, settings, secret, address)
+        self._max_tokens = PROVIDERS[spec.kind].max_tokens if spec.kind in PROVIDERS else "max_tokens"
         self.extra = settings.extra_body
         """Added to the body of every request."""
         self._transport: Transport | None = None
@@ -165,20 +148,18 @@ class OpenAIChat(Client):
             "reasoning_effort": sampling.reasoning_effort,
             self._max_tokens: sampling.max_tokens,
         }
-        given = {name: value for name, value in options.items() if value is not None}
-        messages = self._messages(request)
-        return await self._post({"model": self.model_name, "messages": messages, **given, **self.extra})
+        body: dict[str, Any] = {"model": self.model_name, "messages": self._messages(request)}
+        body |= {name: value for name, value in options.items() if value is not None}
+        return await self._post(body | self.extra)
 
     def adapt(self, message: str, sampling: Sampling) -> bool:
         adapted = super().adapt(message, sampling)
-        if sampling.max_tokens is not None and UNSUPPORTED.search(message):
-            # The first name in the message is the unsupported one; the second, if any, the replacement.
-            named = re.search(r"\b(max_tokens|max_completion_tokens)\b", message)
-            if named:
-                self._max_tokens = (
-                    "max_tokens" if named[1] == "max_completion_tokens" else "max_completion_tokens"
-                )
-                adapted = True
+        # The first name in the message is the unsupported one; the second, if any, the replacement.
+        match = re.search(r"\b(max_tokens|max_completion_tokens)\b", message)
+        if sampling.max_tokens is not None and UNSUPPORTED.search(message) and match:
+            names = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+            self._max_tokens = names[match[1]]
+            adapted = True
         return adapted
 
     async def _post(self, body: dict[str, Any]) -> Answer:
@@ -186,12 +167,12 @@ class OpenAIChat(Client):
             raise RuntimeError(f"{self.name} was closed during a call.")
         status, headers, data = await self._transport.post(orjson.dumps(body))
         if status != 200:
-            raise classify_error(status, data, headers, self.name, self.address, self.secret)
+            raise self.http_error(status, data, headers)
         answer = self.read(data)
         if isinstance(answer, Answer):
             answer.model = answer.model or self.model_name
             return answer
-        raise classify_error(error_status(answer), answer, headers, self.name, self.address, self.secret)
+        raise self.http_error(error_status(answer), answer, headers)
 
     def read(self, data: bytes) -> Answer | dict[str, Any]:
         """The answer in a response; or the parsed body when it is an error sent with HTTP 200."""

@@ -42,7 +42,6 @@ class ProbeResult:
     """Such as options that the model does not support."""
 
     def lines(self) -> list[str]:
-        """The result as text."""
         used, text = self.usage, " ".join(self.text.split())
         verdict = "correct" if self.correct else f"wrong: the blue disc is on {self.expected}"
         reasoning = f", {used.reasoning_tokens} of them reasoning" if used.reasoning_tokens else ""
@@ -119,6 +118,5 @@ def _cells(seed: int) -> list[tuple[int, int]]:
 
 
 def read_square(text: str) -> str | None:
-    """The last square named in a text."""
-    found = _SQUARE.findall(text)
-    return "".join(found[-1]).lower() if found else None
+    squares = _SQUARE.findall(text)
+    return "".join(squares[-1]).lower() if squares else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +15,7 @@ import orjson
 
 from ludens.core.ask import History
 from ludens.core.errors import BadOption, MissingKey, UnknownName
-from ludens.core.options import Touch, check_options, configure, option, option_values, options_of
+from ludens.core.options import Touch, check_options, configure, option, options_of
 from ludens.core.policy import Access, option_accesses
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import Sections, TemplateOverrides
@@ -81,7 +81,6 @@ class Settings(Sampling):
 
     @property
     def sampling(self) -> Sampling:
-        """The sampling parameters alone."""
         return Sampling(**{name: getattr(self, name) for name in _SAMPLING})
 
     def identity(self, name: str, address: str | None = None) -> str:
@@ -91,10 +90,7 @@ class Settings(Sampling):
             name: Kind and name of the model.
             address: None for the provider's default address.
         """
-        defaults = options_of(type(self))
-        values = {option: getattr(self, option) for option in self.IDENTITY}
-        changed = {o: _format(value) for o, value in values.items() if value != defaults[o].default}
-        return str(Spec(name, address, changed))
+        return str(Spec(name, address, _changed_options(self, self.IDENTITY)))
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,6 @@ class NetworkSettings(Settings):
 
     @property
     def extra_body(self) -> dict[str, Any]:
-        """The `extra` option, parsed."""
         return {} if self.extra is None else _json_object(self.extra)
 
     def __post_init__(self) -> None:
@@ -135,7 +130,6 @@ class NetworkSettings(Settings):
 
 
 def read_settings(cls: type[S], spec: Spec) -> S:
-    """The settings in a spec."""
     if not spec.rest:
         raise BadOption(f"{spec.kind} needs a model name: {spec.kind}/NAME.")
     return configure(cls, _without_aliases(spec.options), spec.name)
@@ -175,10 +169,15 @@ def _without_aliases(options: Mapping[str, str]) -> dict[str, str]:
     return resolved
 
 
-def _format(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _changed_options(settings: Any, names: Iterable[str]) -> dict[str, str]:
+    """Those of the options that are not their defaults, as text."""
+    declared, changed = options_of(type(settings)), {}
+    for name in names:
+        value = getattr(settings, name)
+        if value != declared[name].default:
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            changed[name] = text.lower() if isinstance(value, bool) else text
+    return changed
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -220,12 +219,10 @@ class PromptOptions:
 
     @property
     def sees(self) -> Sees:
-        """What the agent looks at."""
         return SEES[self.modality]
 
     @property
     def sections(self) -> Sections:
-        """The user's own prompt templates."""
         return self.overrides.sections("agent") if self.overrides else {}
 
     def history(self) -> History:
@@ -266,8 +263,8 @@ class ModelSpec:
     @property
     def limit(self) -> int | None:
         """The lowest of the concurrency and rpm limits that the spec sets."""
-        given = [self.own.options.get(name, "") for name in ("concurrency", "rpm")]
-        return min((int(text) for text in given if text.isdecimal() and int(text)), default=None)
+        limits = [self.own.options.get(name, "") for name in ("concurrency", "rpm")]
+        return min((int(text) for text in limits if text.isdecimal() and int(text)), default=None)
 
     def make(self) -> Model:
         """Make the model; for an unknown option, prompt options are suggested too."""
@@ -302,12 +299,7 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
 def seat_spec(model_spec: str, prompt: PromptOptions) -> str:
     """The spec of a seat: the identity of a model (`Model.spec`) and the non-default prompt options."""
     own = parse_spec(model_spec)
-    declared = options_of(PromptOptions)
-    changed = {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in option_values(prompt).items()
-        if value != declared[name].default
-    }
+    changed = _changed_options(prompt, options_of(PromptOptions))
     return str(Spec(own.name, own.address, {**own.options, **changed}))
 
 

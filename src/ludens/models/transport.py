@@ -66,7 +66,6 @@ class Transport:
         return await self._send("POST", body if len(body) <= _LARGEST_BYTES else io.BytesIO(body))
 
     async def get(self) -> Response:
-        """The same without a body to send."""
         return await self._send("GET", None)
 
     async def _send(self, method: str, data: bytes | io.BytesIO | None) -> Response:

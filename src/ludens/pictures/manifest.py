@@ -9,17 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
 from ludens.core.errors import BadFile
-from ludens.core.validation import first_error
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from ludens.core.validation import Invalid, read_json
 
 MANIFEST = "manifest.jsonl"
 FORMAT = 1
@@ -174,19 +170,9 @@ def read_entry(line: bytes, where: str) -> Entry:
 
 
 def _parsed(kind: type[T], line: bytes, where: str) -> T:
-    from pydantic import ValidationError
-
     if len(line) > MAX_LINE:
         raise BadFile(f"{where} is longer than {MAX_LINE:,} bytes")
     try:
-        parsed: T = _adapters()[kind].validate_json(line, strict=True)
-    except ValidationError as error:
-        raise BadFile(f"{where} is not valid {first_error(error)}") from None
-    return parsed
-
-
-@lru_cache(maxsize=1)
-def _adapters() -> dict[type, TypeAdapter[Any]]:
-    from pydantic import TypeAdapter
-
-    return {kind: TypeAdapter(kind) for kind in (Header, Entry)}
+        return read_json(kind, line, extra=True)
+    except Invalid as error:
+        raise BadFile(f"{where} is not valid {error}") from None

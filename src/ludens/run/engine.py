@@ -10,11 +10,11 @@ from time import monotonic
 
 from ludens.concurrent import run_many
 from ludens.core.cores import cores
+from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
-from ludens.models.chat import Spend
-from ludens.models.ledger import BUDGET_REACHED, BudgetReached
+from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached
 from ludens.models.settings import ModelSpec, is_model
-from ludens.run.budget import Budget, BudgetGuard
+from ludens.run.budget import BudgetGuard
 from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.progress import RunProgress, TimeLeft
@@ -103,7 +103,7 @@ class Engine:
         *,
         concurrency: int = 16,
         budget: Budget | None = None,
-        estimates: Mapping[tuple[str, str], Spend] | None = None,
+        estimates: Mapping[tuple[str, str], Usage] | None = None,
         tasks: Container[str] | None = None,
         probe: bool = False,
         on_progress: Callable[[RunProgress], None] | None = None,
@@ -115,7 +115,7 @@ class Engine:
         self._queue: deque[Job] = deque(job for job in pending if job.task in chosen)
         retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
-        calls = {cell: spend.calls for cell, spend in (estimates or {}).items()}
+        calls = {cell: usage.calls for cell, usage in (estimates or {}).items()}
         self._time_left = TimeLeft(self._queue, calls)
         self._interrupted, self._errors = False, list[str]()
         done = len(store.plan.jobs) - len(pending)
@@ -184,7 +184,9 @@ class Engine:
         reasons: dict[tuple[str, str], str] = {}
         for index, job in enumerate(self._queue):
             if job.cell not in reasons:
-                reason = self._budget.exceeded_by(job, self._executor.meter, self.progress.seconds)
+                reason = self._budget.exceeded_by(
+                    job, self._executor.usage, self._executor.counts, self.progress.seconds
+                )
                 if not reason:
                     del self._queue[index]
                     return job, ""
@@ -223,7 +225,7 @@ class Engine:
             await asyncio.sleep(_SECONDS_BETWEEN_UPDATES)
 
     def _update(self) -> None:
-        self.progress.meter = self._executor.meter
+        self.progress.usage, self.progress.counts = self._executor.usage, self._executor.counts
         self.progress.seconds_left = self._time_left.seconds(monotonic())
         if self._on_progress is not None:
             self._on_progress(self.progress)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ludens.agents.simple import Random
 from ludens.agents.vlm import prompt
 from ludens.core.ask import Ask, build_ask
+from ludens.core.episode import Usage
 from ludens.core.game import Game
 from ludens.core.observer import Observer
 from ludens.core.registry import make
@@ -20,13 +21,11 @@ from ludens.core.spec import parse_spec
 from ludens.core.sync import run_sync
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.chat import Spend
+from ludens.models.chat import CHARACTERS_PER_TOKEN, PIXELS_PER_TOKEN
 from ludens.models.ledger import price_of
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
 
-PIXELS_A_TOKEN = 750
-LETTERS_A_TOKEN = 4
 TOKENS_OF_AN_ANSWER = {"direct": 30, "cot": 400, "explain": 100}
 LARGE_CALLS, LARGE_COST = 5_000, 5.0
 
@@ -36,26 +35,24 @@ class CostEstimate:
     """Sums over all episodes still to be played."""
 
     episodes: int = 0
-    calls: float = 0.0
-    pictures: float = 0.0
+    usage: Usage = field(default_factory=lambda: Usage(calls=0, cost=0.0))
+    """The cost is None when some model's price is not known."""
     picture_tokens: float = 0.0
-    tokens: float = 0.0
-    cost: float | None = 0.0
-    """None when some model's price is not known."""
-    each: dict[tuple[str, str], Spend] = field(default_factory=dict)
+    each: dict[tuple[str, str], Usage] = field(default_factory=dict)
     """Entrant and task to what one episode is expected to take, on average."""
 
     @property
     def large(self) -> bool:
         """Whether the user should confirm first."""
-        return self.calls > LARGE_CALLS or (self.cost or 0.0) > LARGE_COST
+        return self.usage.calls > LARGE_CALLS or (self.usage.cost or 0.0) > LARGE_COST
 
     def sentence(self) -> str:
         """The estimate as one sentence."""
-        cost = "price not known" if self.cost is None else f"about ${self.cost:,.2f} or more"
+        used = self.usage
+        cost = "price not known" if used.cost is None else f"about ${used.cost:,.2f} or more"
         return (
-            f"{self.episodes:,} episodes: about {_round(self.calls)} calls with {_round(self.pictures)} "
-            f"pictures, {_round(self.picture_tokens)} tokens of pictures, {_round(self.tokens)} in all; "
+            f"{self.episodes:,} episodes: about {_round(used.calls)} calls with {_round(used.images)} "
+            f"pictures, {_round(self.picture_tokens)} tokens of pictures, {_round(used.tokens)} in all; "
             f"{cost}."
         )
 
@@ -72,21 +69,27 @@ class _Seat:
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
     """The estimate for these jobs; bots and small models cost nothing."""
-    found, looked = CostEstimate(), _Looked(plan)
-    sums: dict[tuple[str, str], Spend] = defaultdict(Spend)
+    total, looked = CostEstimate(), _Looked(plan)
+    sums: dict[tuple[str, str], Usage] = defaultdict(lambda: Usage(calls=0))
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
         alike[job.entrant, job.task, job.seating].append(job)
     played: Counter[tuple[str, str]] = Counter()
+    priced = True
     for (entrant, task, _), group in alike.items():
-        number = len(group)
-        found.episodes += number
-        played[entrant, task] += number
+        total.episodes += len(group)
+        played[entrant, task] += len(group)
         for seat, spec in plan.specs(group[0]).items():
             if costs(spec):
-                sums[entrant, task] += _added(found, spec, looked.seat(group[0], seat, spec), number)
-    found.each = {kind: total / played[kind] for kind, total in sums.items()}
-    return found
+                size = looked.seat(group[0], seat, spec)
+                usage = _usage(spec, size, size.asks * len(group))
+                priced = priced and usage.cost is not None
+                sums[entrant, task] += usage
+                total.usage += usage
+                total.picture_tokens += usage.calls * size.pixels / PIXELS_PER_TOKEN
+    total.usage.cost = total.usage.cost if priced else None
+    total.each = {cell: usage / played[cell] for cell, usage in sums.items()}
+    return total
 
 
 def costs(spec: str) -> bool:
@@ -94,27 +97,15 @@ def costs(spec: str) -> bool:
     return is_model(spec) and parse_spec(spec).kind != "nano"
 
 
-def _added(found: CostEstimate, spec: str, seat: _Seat, episodes: int) -> Spend:
-    """Add what a model in this seat takes in so many episodes, and return it."""
-    asks = seat.asks * episodes
-    spent = _spend(spec, seat, asks)
-    found.calls += asks
-    found.pictures += asks * seat.images
-    found.picture_tokens += asks * seat.pixels / PIXELS_A_TOKEN
-    found.tokens += spent.tokens
-    unknown = price_of(parse_spec(spec).name) is None
-    found.cost = None if unknown or found.cost is None else found.cost + spent.cost
-    return spent
-
-
-def _spend(spec: str, seat: _Seat, asks: int) -> Spend:
+def _usage(spec: str, seat: _Seat, asks: int) -> Usage:
+    """What a model uses for so many asks in a seat; the cost is None if its price is not known."""
     parsed = parse_spec(spec)
-    options = ModelSpec.parse(parsed).prompt
-    read = asks * (seat.pixels / PIXELS_A_TOKEN + seat.letters / LETTERS_A_TOKEN)
-    written = asks * TOKENS_OF_AN_ANSWER[options.style]
+    read = asks * (seat.pixels / PIXELS_PER_TOKEN + seat.letters / CHARACTERS_PER_TOKEN)
+    written = asks * TOKENS_OF_AN_ANSWER[ModelSpec.parse(parsed).prompt.style]
+    usage = Usage(round(read), written, images=round(asks * seat.images), calls=asks)
     price = price_of(parsed.name)
-    cost = (read * price.input + written * price.output) / 1_000_000 if price else 0.0
-    return Spend(asks, read + written, cost)
+    usage.cost = None if price is None else price.cost(usage)
+    return usage
 
 
 class _Looked:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
@@ -17,88 +17,33 @@ from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.loop import play
-from ludens.models.chat import Answer, Ledger, Model, Request
-from ludens.models.ledger import BUDGET_REACHED, Account, price_of
+from ludens.models.chat import Answer, Model, ModelWrapper, Request
+from ludens.models.ledger import BUDGET_REACHED, Ledger, price_of
 from ludens.models.probe import probe_request
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
 
-if TYPE_CHECKING:
-    from ludens.models.chat import Model
 
+class Metered(ModelWrapper):
+    """A model that sums up the usage of its answers, and reserves them in a ledger if there is one."""
 
-@dataclass(slots=True)
-class Meter:
-    """Sums over answers."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    images: int = 0
-    cached: int = 0
-    """Answers that came from the answer cache."""
-    retries: int = 0
-    """Calls that were sent again."""
-    cost: float | None = None
-    """None while no price is known."""
-
-    @property
-    def tokens(self) -> int:
-        """Input and output tokens."""
-        return self.input_tokens + self.output_tokens
-
-    def add(self, usage: Usage) -> None:
-        """Count one answer."""
-        self.calls += usage.calls
-        self.input_tokens += usage.input_tokens
-        self.output_tokens += usage.output_tokens
-        self.images += usage.images
-        if usage.cost is not None:
-            self.cost = (self.cost or 0.0) + usage.cost
-
-    @staticmethod
-    def sum(meters: Iterable[Meter]) -> Meter:
-        """All meters together."""
-        total = Meter()
-        for meter in meters:
-            for f in fields(Meter):
-                value = getattr(meter, f.name)
-                if value:
-                    setattr(total, f.name, (getattr(total, f.name) or 0) + value)
-        return total
-
-
-class Metered(Model):
-    """A model that counts its answers in a meter and reserves its calls in a ledger, if there is one."""
-
-    def __init__(self, inner: Model, meter: Meter, ledger: Ledger | None = None) -> None:
-        super().__init__(inner.spec)
-        self.inner, self.meter = inner, meter
-        self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
-        self._account: Account | None = None
-        if ledger is not None and not inner.limit_spending(ledger):
-            self._account = Account(ledger, price_of(parse_spec(inner.spec).name))
+    def __init__(self, inner: Model, ledger: Ledger | None = None) -> None:
+        super().__init__(inner)
+        self.usage = Usage(calls=0)
+        reserves = ledger is None or inner.limit_spending(ledger)
+        self._ledger = None if reserves else ledger
+        self._price = price_of(parse_spec(inner.spec).name)
 
     async def answer(self, request: Request) -> Answer:
-        if self._account is None:
+        if self._ledger is None:
             answer = await self.inner.answer(request)
         else:
-            async with self._account.reserve(request, request.sampling.max_tokens) as reservation:
+            size = request.estimated_input, request.sampling.max_tokens
+            async with self._ledger.request(self.spec, self._price, *size) as settle:
                 answer = await self.inner.answer(request)
-                reservation.answered(answer.usage)
-        self.meter.add(answer.usage)
-        self.meter.cached += answer.cached
+                settle(answer.usage)
+        self.usage += answer.usage
         return answer
-
-    @property
-    def paid(self) -> bool:
-        return self.inner.paid
-
-    def stop_waiting(self) -> None:
-        self.inner.stop_waiting()
-
-    async def close(self) -> None:
-        await self.inner.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +83,17 @@ class JobRunner:
         self._games: dict[str, Game] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._models: dict[str, Model] = {}
-        self._meter = Meter()
+        self._metered: list[Metered] = []
 
     @property
-    def meter(self) -> Meter:
-        """What all models together have consumed so far."""
-        return replace(self._meter, retries=sum(model.counts["retries"] for model in self._models.values()))
+    def usage(self) -> Usage:
+        """What all models together have spent so far."""
+        return sum((model.usage for model in self._metered), Usage(calls=0))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """The events of all models together (`Model.counts`)."""
+        return sum((model.counts for model in self._metered), Counter())
 
     def game(self, task: str) -> Game:
         """The game of a task."""
@@ -160,14 +110,15 @@ class JobRunner:
         return self._agents[key]
 
     def _add_model(self, spec: str) -> None:
-        """Create the model of a spec, if it names one, with a meter and its share of the limits."""
+        """Create the model of a spec, if it names one, with its share of the limits."""
         if not is_model(spec):
             return
         parsed = ModelSpec.parse(spec)
         if (key := str(parsed.own)) not in self._models:
             model = parsed.make()
             model.share_limits(self._concurrency, self._workers)
-            self._models[key] = Metered(model, self._meter, self._ledger)
+            self._models[key] = metered = Metered(model, self._ledger)
+            self._metered.append(metered)
 
     def problems(self) -> dict[str, list[UsageError]]:
         """Task to everything that prevents it from being played here: extras, engines, keys, templates."""

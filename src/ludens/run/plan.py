@@ -21,7 +21,7 @@ from ludens.core.policy import confirm, game_accesses
 from ludens.core.registry import make
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import TemplateOverrides
-from ludens.core.validation import first_error
+from ludens.core.validation import Invalid, read_json
 from ludens.core.view import RenderOptions, view_of
 from ludens.models import provider_spec
 from ludens.models.settings import ALIASES, PromptOptions, is_model
@@ -404,13 +404,10 @@ class Plan:
     @staticmethod
     def from_json(data: bytes) -> Plan:
         """Read and validate `run.json`."""
-        from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-
         try:
-            adapter = TypeAdapter(with_config(ConfigDict(extra="forbid"))(Plan))
-            return adapter.validate_json(data, strict=True)
-        except ValidationError as error:
-            raise BadFile(f"run.json is not valid {first_error(error)}.") from None
+            return read_json(Plan, data)
+        except Invalid as error:
+            raise BadFile(f"run.json is not valid {error}.") from None
         except BadOption as error:
             raise BadFile(f"run.json is not valid: {error}") from None
 

@@ -11,7 +11,8 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from ludens.run.jobs import Meter, Outcome
+from ludens.core.episode import Usage
+from ludens.run.jobs import Outcome
 from ludens.run.plan import Job
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ class RunProgress:
     voids: int = 0
     fallbacks: int = 0
     in_flight: int = 0
-    meter: Meter = field(default_factory=Meter)
+    usage: Usage = field(default_factory=lambda: Usage(calls=0))
+    counts: Counter[str] = field(default_factory=Counter)
+    """Events of models: `retries`, `cached`, ..."""
     last_error: str = ""
     stopping: str = ""
     """Why nothing more is started; empty while the run continues."""
@@ -189,16 +192,16 @@ def _stop_line(progress: RunProgress) -> str:
 
 def progress_line(progress: RunProgress) -> str:
     """The progress in one line."""
-    meter, parts = progress.meter, [f"{progress.done}/{progress.total} episodes"]
-    if meter.calls or meter.cached:
-        speed = meter.calls / progress.seconds if progress.seconds > 0 else 0.0
-        parts.append(f"{meter.calls:,} calls ({speed:.1f}/s)")
-        parts.append(f"{_short(meter.tokens)} tokens")
-    if meter.cost is not None:
-        parts.append(f"${meter.cost:,.2f}" if meter.cost >= 1 else f"${meter.cost:.4f}")
+    usage, counts, parts = progress.usage, progress.counts, [f"{progress.done}/{progress.total} episodes"]
+    if usage.calls or counts["cached"]:
+        speed = usage.calls / progress.seconds if progress.seconds > 0 else 0.0
+        parts.append(f"{usage.calls:,} calls ({speed:.1f}/s)")
+        parts.append(f"{_short(usage.tokens)} tokens")
+    if usage.cost is not None:
+        parts.append(f"${usage.cost:,.2f}" if usage.cost >= 1 else f"${usage.cost:.4f}")
     for number, name in (
-        (meter.cached, "cached"),
-        (meter.retries, "retries"),
+        (counts["cached"], "cached"),
+        (counts["retries"], "retries"),
         (progress.fallbacks, "fallbacks"),
         (progress.voids, "void"),
     ):

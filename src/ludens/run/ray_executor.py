@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
-from ludens.models.chat import Ledger, Spend
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.workers import Report, Worker, WorkerDied, WorkerExecutor
@@ -47,7 +47,7 @@ class RayExecutor(WorkerExecutor):
         self._actors: list[Any] = []
         self._restarts: dict[int, asyncio.Task[None]] = {}
         """Actors that died and have not answered since."""
-        self._ledgers: list[_RemoteLedger | None] = []
+        self._ledgers: list[_ActorLedger | None] = []
         self._connected = False
 
     async def start(self) -> None:
@@ -72,9 +72,9 @@ class RayExecutor(WorkerExecutor):
                 raise error.cause from None
             raise
         report.unwrap()
-        self._count_meter(report)
+        self._add_report(report)
 
-    def _make_ledgers(self) -> list[_RemoteLedger | None]:
+    def _make_ledgers(self) -> list[_ActorLedger | None]:
         """One for each worker, all of one actor on the node of this process."""
         if self._ledger is None:
             return [None] * self._count
@@ -83,7 +83,7 @@ class RayExecutor(WorkerExecutor):
         here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
         options = {"num_cpus": 0, "max_concurrency": 100_000, "scheduling_strategy": here}
         actor = self._ray.remote(**options)(_LedgerActor).remote(self._ledger)
-        return [_RemoteLedger(actor, worker) for worker in range(self._count)]
+        return [_ActorLedger(actor, worker) for worker in range(self._count)]
 
     def _connect(self) -> None:
         options: dict[str, Any] = {"address": self._address}
@@ -154,15 +154,15 @@ class _LedgerActor:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._reserved: defaultdict[int, list[Spend]] = defaultdict(list)
+        self._reserved: defaultdict[int, list[Usage]] = defaultdict(list)
 
-    async def reserve(self, worker: int, expected: Spend, alone: bool) -> str:
-        reason = await self._ledger.reserve(expected, alone)
+    async def reserve(self, worker: int, expected: Usage) -> str:
+        reason = await self._ledger.reserve(expected)
         if not reason:
             self._reserved[worker].append(expected)
         return reason
 
-    async def settle(self, worker: int, expected: Spend, actual: Spend) -> None:
+    async def settle(self, worker: int, expected: Usage, actual: Usage) -> None:
         if expected in self._reserved[worker]:
             self._reserved[worker].remove(expected)
             self._ledger.settle(expected, actual)
@@ -173,31 +173,25 @@ class _LedgerActor:
             self._ledger.settle(expected, expected)
 
 
-class _RemoteLedger(Ledger):
+class _ActorLedger(RemoteLedger):
     """The ledger actor as seen by one worker."""
 
     def __init__(self, actor: Any, worker: int) -> None:
+        super().__init__()
         self._actor, self._worker = actor, worker
 
-    async def reserve(self, expected: Spend, alone: bool) -> str:
+    async def reserve(self, expected: Usage) -> str:
         from ray.exceptions import RayError
 
-        reply = asyncio.wrap_future(self._actor.reserve.remote(self._worker, expected, alone).future())
         try:
-            reason: str = await asyncio.shield(reply)
-            return reason
-        except asyncio.CancelledError:
-            reply.add_done_callback(lambda granted: self._release(granted, expected))
-            raise
+            return await super().reserve(expected)
         except RayError as error:
             raise AgentFailure(f"the budget cannot be checked: {type(error).__name__}.") from None
 
-    def _release(self, granted: asyncio.Future[str], expected: Spend) -> None:
-        """Release a reservation that is no longer needed."""
-        if not granted.cancelled() and granted.exception() is None and not granted.result():
-            self.settle(expected, Spend())
+    def ask(self, expected: Usage) -> asyncio.Future[str]:
+        return asyncio.wrap_future(self._actor.reserve.remote(self._worker, expected).future())
 
-    def settle(self, expected: Spend, actual: Spend) -> None:
+    def settle(self, expected: Usage, actual: Usage) -> None:
         self._actor.settle.remote(self._worker, expected, actual)
 
     def abandon(self) -> None:

@@ -19,7 +19,7 @@ import orjson
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
-from ludens.core.validation import first_error
+from ludens.core.validation import Invalid, read_value
 from ludens.run.stats import Estimate
 from ludens.run.task import Metric, Suite, Task
 
@@ -102,16 +102,12 @@ def read_references(file: Path) -> References:
 def _parsed(text: str, name: str) -> References:
     import tomllib
 
-    from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-
     try:
-        for part in (Score, TaskReferences):
-            with_config(ConfigDict(extra="forbid"))(part)
-        return TypeAdapter(dict[str, TaskReferences]).validate_python(tomllib.loads(text))
+        return read_value(dict[str, TaskReferences], tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise BadFile(f"the reference scores in {name!r} are not TOML: {error}.") from None
-    except ValidationError as error:
-        raise BadFile(f"the reference scores in {name!r} are not valid {first_error(error)}.") from None
+    except Invalid as error:
+        raise BadFile(f"the reference scores in {name!r} are not valid {error}.") from None
 
 
 def write_references(file: Path, measured: References) -> None:

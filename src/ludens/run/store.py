@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import orjson
 
@@ -28,15 +28,12 @@ from ludens.core.game import Game
 from ludens.core.options import configure, options_of
 from ludens.core.policy import Setter, make_by
 from ludens.core.spec import Spec, parse_spec
+from ludens.core.validation import Invalid, read_json
 from ludens.core.view import Sees
 from ludens.models.settings import PromptOptions, is_model
 from ludens.run.line_file import LineFile, cannot
 from ludens.run.plan import Job, Plan
 from ludens.run.task import MODEL
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 EPISODES = "episodes.jsonl"
 LINE_START = b'{"key":'
@@ -74,21 +71,12 @@ def write_line(head: Head, episode: bytes) -> bytes:
 
 def split_line(line: bytes) -> tuple[Head, bytes]:
     """The head of a complete line, and the episode as JSON."""
-    from pydantic import ValidationError
-
     cut = line.find(_SEPARATOR)
     try:
-        head = _head_adapter().validate_json(line[:cut] + b"}", strict=True)
-    except ValidationError:
+        head = read_json(Head, line[:cut] + b"}", extra=True)
+    except Invalid:
         raise BadFile("not an episode") from None
     return head, line[cut + len(_SEPARATOR) : -2]
-
-
-@lru_cache(maxsize=1)
-def _head_adapter() -> TypeAdapter[Head]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Head)
 
 
 def read_record(folder: Path, head: Head, data: bytes) -> Record:

@@ -22,6 +22,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
 from ludens.core.files import write_atomically
 from ludens.core.plain import one_line
+from ludens.core.validation import Invalid, read_json
 from ludens.core.verify import Verified, verify
 from ludens.models.settings import is_model
 from ludens.run.line_file import cannot, lock_file
@@ -76,13 +77,11 @@ def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
 
     It is not valid if `run.json` or `episodes.jsonl` have changed since.
     """
-    from pydantic import TypeAdapter, ValidationError
-
     try:
         data = (folder / VERIFIED).read_bytes()
-        found = TypeAdapter(VerifiedRun).validate_json(data, strict=True)
+        found = read_json(VerifiedRun, data, extra=True)
         return found, hash_run(folder) == found.hash
-    except (OSError, ValidationError):
+    except (OSError, Invalid):
         return None
 
 

@@ -23,10 +23,10 @@ from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from ludens.agents import agent_paths, import_agent
+from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
-from ludens.models.chat import Ledger, Spend
-from ludens.run.budget import Budget, make_ledger
-from ludens.run.jobs import JobRunner, Meter, Outcome
+from ludens.models.ledger import Budget, Ledger, RemoteLedger
+from ludens.run.jobs import JobRunner, Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.task import import_suite
 
@@ -128,8 +128,13 @@ class Executor(ABC):
 
     @property
     @abstractmethod
-    def meter(self) -> Meter:
-        """What models have consumed, as far as is known here."""
+    def usage(self) -> Usage:
+        """What models have spent, as far as is known here."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counter[str]:
+        """The events of all models (`Model.counts`), likewise."""
 
     def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again; requests in flight are finished."""
@@ -142,7 +147,7 @@ class InProcess(Executor):
     """Plays on the calling event loop."""
 
     def __init__(self, plan: Plan, concurrency: int = 1, budget: Budget | None = None) -> None:
-        self._runner = JobRunner(plan, concurrency, ledger=make_ledger(budget))
+        self._runner = JobRunner(plan, concurrency, ledger=Ledger.of(budget))
 
     async def probe(self) -> None:
         await self._runner.probe()
@@ -151,8 +156,12 @@ class InProcess(Executor):
         return await self._runner.play(job)
 
     @property
-    def meter(self) -> Meter:
-        return self._runner.meter
+    def usage(self) -> Usage:
+        return self._runner.usage
+
+    @property
+    def counts(self) -> Counter[str]:
+        return self._runner.counts
 
     def stop_waiting(self) -> None:
         self._runner.stop_waiting()
@@ -167,9 +176,11 @@ class Report(NamedTuple):
     result: Outcome | str
     """The outcome of a job, or the message of a usage error; empty when there is neither."""
     worker: str
-    """A random id. A worker that is restarted has another one, and its meter starts at zero."""
-    meter: Meter
-    """What all jobs of the worker have consumed."""
+    """A random id. A worker that is restarted has another one, and its usage starts at zero."""
+    usage: Usage
+    """What all jobs of the worker have spent."""
+    counts: Counter[str]
+    """The events of its models."""
 
     def unwrap(self) -> Outcome | str:
         """The result; raises the usage error if it is one."""
@@ -248,8 +259,10 @@ class Worker:
         self._get_runner().stop_waiting()
 
     def report(self, result: Outcome | str = "") -> Report:
-        """A result with the current meter."""
-        return Report(result, self._id, self._runner.meter if self._runner else Meter())
+        """A result with the current usage."""
+        if self._runner is None:
+            return Report(result, self._id, Usage(calls=0), Counter())
+        return Report(result, self._id, self._runner.usage, self._runner.counts)
 
     async def close(self) -> None:
         """Close every model."""
@@ -258,15 +271,15 @@ class Worker:
 
 
 class WorkerExecutor(Executor):
-    """Distributes jobs over workers and adds up their meters. Subclasses start workers and send jobs."""
+    """Distributes jobs over workers and adds up their usage. Subclasses start workers and send jobs."""
 
     def __init__(self, plan: Plan, count: int, concurrency: int, budget: Budget | None = None) -> None:
         self._plan, self._count, self._concurrency = plan, count, concurrency
-        self._ledger = make_ledger(budget)
+        self._ledger = Ledger.of(budget)
         self._active: Counter[int] = Counter()
         """The number of jobs that each worker is playing."""
-        self._meters: dict[str, Meter] = {}
-        """By worker id; those of dead workers are kept."""
+        self._reports: dict[str, Report] = {}
+        """The last one of each worker, by its id; those of dead workers are kept."""
 
     @property
     def _concurrency_each(self) -> int:
@@ -293,32 +306,35 @@ class WorkerExecutor(Executor):
             report = await self._send(worker, job)
         finally:
             self._active[worker] -= 1
-        self._count_meter(report)
+        self._add_report(report)
         outcome = report.unwrap()
         assert isinstance(outcome, Outcome)
         return outcome
 
-    def _count_meter(self, report: Report) -> None:
-        """Keep the meter of a report, unless a later one of the same worker arrived before it."""
-        before, now = self._meters.get(report.worker, Meter()), report.meter
-        if (now.calls, now.cached, now.retries) >= (before.calls, before.cached, before.retries):
-            self._meters[report.worker] = now
+    def _add_report(self, report: Report) -> None:
+        """Keep a report, unless a later one of the same worker arrived before it."""
+        before = self._reports.setdefault(report.worker, report)
+        if (report.usage.calls, report.counts.total()) >= (before.usage.calls, before.counts.total()):
+            self._reports[report.worker] = report
 
     @property
-    def meter(self) -> Meter:
-        return Meter.sum(self._meters.values())
+    def usage(self) -> Usage:
+        return sum((report.usage for report in self._reports.values()), Usage(calls=0))
+
+    @property
+    def counts(self) -> Counter[str]:
+        return sum((report.counts for report in self._reports.values()), Counter())
 
 
 _NO_JOB = ""
-_SECONDS_BETWEEN_METERS = 0.5
+_SECONDS_BETWEEN_REPORTS = 0.5
 
 
 class _Reserve(NamedTuple):
     """A worker asks to reserve a call."""
 
     number: int
-    expected: Spend
-    alone: bool
+    expected: Usage
 
 
 class _Reserved(NamedTuple):
@@ -331,8 +347,8 @@ class _Reserved(NamedTuple):
 class _Settle(NamedTuple):
     """A worker reports what a reserved call has consumed."""
 
-    expected: Spend
-    actual: Spend
+    expected: Usage
+    actual: Usage
 
 
 class _StopWaiting(NamedTuple):
@@ -387,11 +403,11 @@ class ProcessExecutor(WorkerExecutor):
         try:
             await runner.probe()
         finally:
-            self._meters["probe"] = runner.meter
+            self._add_report(Report("", "probe", runner.usage, runner.counts))
             await runner.close()
 
     def _start_worker(self) -> _WorkerProcess:
-        return _WorkerProcess(self._worker_args, self._count_meter, self._ledger)
+        return _WorkerProcess(self._worker_args, self._add_report, self._ledger)
 
     async def _send(self, worker: int, job: Job) -> Report:
         if self._workers[worker].dead:
@@ -428,7 +444,7 @@ class _WorkerProcess:
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[Report] = loop.create_future()
         self.dead = False
-        self._ledger, self._reserved = ledger, list[Spend]()
+        self._ledger, self._reserved = ledger, list[Usage]()
         self._reserving: set[asyncio.Task[None]] = set()
         self._pending: dict[str, asyncio.Future[Report]] = {_NO_JOB: self.ready}
         self._channel: asyncio.Future[_Channel] = loop.create_task(_Channel.open(ours))
@@ -479,7 +495,7 @@ class _WorkerProcess:
 
     async def _reserve(self, channel: _Channel, message: _Reserve) -> None:
         assert self._ledger is not None
-        reason = await self._ledger.reserve(message.expected, message.alone)
+        reason = await self._ledger.reserve(message.expected)
         if not reason:
             self._reserved.append(message.expected)
         channel.send(_Reserved(message.number, reason))
@@ -490,29 +506,21 @@ class _WorkerProcess:
         self._ledger.settle(*message)
 
 
-class _RemoteLedger(Ledger):
+class _ChannelLedger(RemoteLedger):
     """The ledger of the main process, used by a worker."""
 
     def __init__(self, channel: _Channel) -> None:
+        super().__init__()
         self._channel, self._numbers = channel, count()
         self._waiting: dict[int, asyncio.Future[str]] = {}
 
-    async def reserve(self, expected: Spend, alone: bool) -> str:
+    def ask(self, expected: Usage) -> asyncio.Future[str]:
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._waiting[number := next(self._numbers)] = future
-        self._channel.send(_Reserve(number, expected, alone))
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            future.add_done_callback(lambda granted: self._release(granted, expected))
-            raise
+        self._channel.send(_Reserve(number, expected))
+        return future
 
-    def _release(self, granted: asyncio.Future[str], expected: Spend) -> None:
-        """Release a reservation that is no longer needed."""
-        if not granted.cancelled() and not granted.result():
-            self.settle(expected, Spend())
-
-    def settle(self, expected: Spend, actual: Spend) -> None:
+    def settle(self, expected: Usage, actual: Usage) -> None:
         self._channel.send(_Settle(expected, actual))
 
     def reserved(self, message: _Reserved) -> None:
@@ -528,22 +536,22 @@ def _serve(connection: socket.socket, limited: bool, args: WorkerArgs) -> None:
 
 async def _serve_jobs(connection: socket.socket, limited: bool, args: WorkerArgs) -> None:
     channel = await _Channel.open(connection)
-    ledger = _RemoteLedger(channel) if limited else None
+    ledger = _ChannelLedger(channel) if limited else None
     worker = Worker(*args, ledger)
 
     async def play(job: Job) -> None:
         channel.send((job.key, await worker.play(job)))
 
-    async def send_meters() -> None:
+    async def send_reports() -> None:
         while True:
-            await asyncio.sleep(_SECONDS_BETWEEN_METERS)
+            await asyncio.sleep(_SECONDS_BETWEEN_REPORTS)
             channel.send((_NO_JOB, worker.report()))
 
     ready = await worker.ready()
     channel.send((_NO_JOB, ready))
     if ready.result:
         return await channel.close()
-    tasks = {asyncio.create_task(send_meters())}
+    tasks = {asyncio.create_task(send_reports())}
     try:
         while True:
             message = await channel.receive()

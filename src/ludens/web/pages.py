@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from aiohttp import web
 from jinja2 import Environment
 
-from ludens.run.budget import Budget
+from ludens.models.ledger import Budget
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
 from ludens.run.report.page import make_environment
 from ludens.suites.people import StudyFile

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 
 from aiohttp import web
 
+from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
-from ludens.models.chat import Model, Spend
+from ludens.models.chat import Model
+from ludens.models.ledger import Budget, Ledger
 from ludens.models.settings import ModelSpec
-from ludens.run.budget import Budget, make_ledger
 from ludens.run.estimate import costs, without_price
-from ludens.run.jobs import Meter, Metered
+from ludens.run.jobs import Metered
 
 MOST_VOID = 5
 """Void games of a table, or of a participant in a task of a study: each may have cost something."""
@@ -23,8 +24,7 @@ class Spending:
 
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
-        self.ledger = make_ledger(self._budget)
-        self._meter = Meter()
+        self.ledger = Ledger.of(self._budget)
         self.models: dict[str, Model] = {}
         """By spec without the options of prompts; every call is reserved in the ledger."""
 
@@ -35,7 +35,7 @@ class Spending:
         parsed = ModelSpec.parse(spec)
         key = str(parsed.own)
         if key not in self.models:
-            self.models[key] = Metered(parsed.make(), self._meter, self.ledger)
+            self.models[key] = Metered(parsed.make(), self.ledger)
         return self.models[key]
 
     def check(self, specs: Iterable[str]) -> None:
@@ -48,7 +48,7 @@ class Spending:
             raise BadOption(f"{names} costs money: start ludens web with --max-cost or --max-calls.")
         if self._budget.cost is not None and (unknown := without_price(paid)):
             raise BadOption(f"--max-cost needs a price for {', '.join(unknown)}: add it to the price file.")
-        if reason := self._budget.exceeded_by(Spend(1), self.ledger.spent, "call"):
+        if reason := self._budget.exceeded_by(Usage(), self.ledger.spent, "call"):
             raise BadOption(f"the budget for {names} is used up: {reason}.")
 
     async def close(self) -> None:

@@ -22,7 +22,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import Spec, parse_spec
-from ludens.core.validation import first_error
+from ludens.core.validation import Invalid, read_value
 from ludens.run.plan import Plan, make_plan
 from ludens.run.task import MODEL, RETURN, WON, Metric, Suite, SuiteBuilder, Task, suite
 from ludens.suites.people.records import excluded_keys
@@ -143,15 +143,18 @@ class Study(SuiteBuilder):
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
     """Tasks from JSON."""
-    from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-
     try:
-        with_config(ConfigDict(extra="forbid"))(StudyTask)
-        return TypeAdapter(tuple[StudyTask, ...]).validate_python(orjson.loads(text))
+        return tasks_from(orjson.loads(text))
     except orjson.JSONDecodeError as error:
         raise BadOption(f"the tasks of a study are not JSON: {error}.") from None
-    except ValidationError as error:
-        raise BadOption(f"the tasks of the study are not valid {first_error(error)}.") from None
+
+
+def tasks_from(data: Any) -> tuple[StudyTask, ...]:
+    """Tasks from plain values."""
+    try:
+        return read_value(tuple[StudyTask, ...], data)
+    except Invalid as error:
+        raise BadOption(f"the tasks of the study are not valid {error}.") from None
 
 
 LONGEST_ANSWER = 2_000
@@ -258,8 +261,6 @@ class StudyFile:
 
 
 def read_study(path: Path) -> StudyFile:
-    from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
-
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -269,10 +270,8 @@ def read_study(path: Path) -> StudyFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadFile(f"the study {str(path)!r} is not TOML: {error}.") from None
     try:
-        for part in (StudyTask, Question, StudyFile):
-            with_config(ConfigDict(extra="forbid"))(part)
-        return TypeAdapter(StudyFile).validate_python(data)
-    except ValidationError as error:
-        raise BadFile(f"the study {str(path)!r} is not valid {first_error(error)}.") from None
+        return read_value(StudyFile, data)
+    except Invalid as error:
+        raise BadFile(f"the study {str(path)!r} is not valid {error}.") from None
     except UsageError as error:
         raise BadFile(f"the study {str(path)!r} is not valid: {error}") from None
