@@ -15,8 +15,8 @@ from aiohttp import web
 from jinja2 import Environment
 
 from ludens.run.budget import Budget
+from ludens.run.report.page import STYLES, make_environment
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
-from ludens.run.report.page import make_environment
 from ludens.suites.people import StudyFile
 from ludens.web.addresses import address_of
 from ludens.web.security import Access, checks_own_token
@@ -126,9 +126,10 @@ def page(template: str, *, status: int = 200, **context: Any) -> web.Response:
 
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
-    """Every static file: the modules, and one style sheet that begins with that of reports."""
-    files = {file.name: file.read_bytes() for file in sorted((_FOLDER / "static").glob("*.js"))}
-    sheets = [REPORT_TEMPLATES / "page.css", *sorted((_FOLDER / "static").glob("*.css"))]
+    """Every static file: the scripts, and one style sheet that begins with those of reports."""
+    scripts = [REPORT_TEMPLATES / "viewer.js", *sorted((_FOLDER / "static").glob("*.js"))]
+    files = {file.name: file.read_bytes() for file in scripts}
+    sheets = [*(REPORT_TEMPLATES / name for name in STYLES), *sorted((_FOLDER / "static").glob("*.css"))]
     files[STYLE] = b"\n".join(sheet.read_bytes() for sheet in sheets)
     return files
 
