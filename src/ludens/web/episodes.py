@@ -198,9 +198,9 @@ async def episode_verify(request: web.Request) -> web.Response:
     """Whether replaying gives the same replies, pictures, returns and facts."""
     *_, replay = await _requested(request)
     verified = await render(request, lambda: replay.verified)
-    return web.json_response(
-        {"problem": verified} if isinstance(verified, str) else {"verified": asdict(verified)}
-    )
+    if isinstance(verified, str):
+        return web.json_response({"problem": verified})
+    return web.json_response({"verified": asdict(verified), "text": str(verified)})
 
 
 async def episode_file(request: web.Request) -> web.Response:

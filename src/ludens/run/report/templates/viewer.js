@@ -15,17 +15,6 @@ async function load(address) {
 
 const parse = async (reply) => document.adoptNode(new DOMParser().parseFromString(await reply.text(), "text/html").body);
 
-/** What was open in the last step stays open. */
-function keepOpen(old, step) {
-  for (const seat of old && old !== step ? step.querySelectorAll(".seat") : []) {
-    const before = old.querySelector(`.seat[data-seat="${CSS.escape(seat.dataset.seat)}"]`);
-    for (const kind of FOLDED) {
-      const open = Boolean(before?.querySelector(kind)?.open);
-      for (const details of seat.querySelectorAll(kind)) details.open = open;
-    }
-  }
-}
-
 /** One episode. */
 class Panel {
   constructor(root) {
@@ -34,7 +23,24 @@ class Panel {
     this.place = root.querySelector(".steps");
     this.steps = new Map([...this.place.children].map((step) => [Number(step.dataset.step), step]));
     this.numbers = this.address ? [...Array(Number(root.dataset.steps)).keys()] : [...this.steps.keys()];
-    if (this.address) root.addEventListener("toggle", (event) => this.showPrompts(event.target), true);
+    this.open = new Set();
+    root.addEventListener("toggle", ({ target }) => this.toggled(target), true);
+  }
+
+  /** What a reader opens or closes for a seat is so in other steps, too. */
+  toggled(details) {
+    const kind = FOLDED.find((each) => details.matches(each));
+    if (!kind) return;
+    this.open[details.open ? "add" : "delete"](details.closest(".seat").dataset.seat + kind);
+    if (this.address && details.open) this.showPrompts(details);
+  }
+
+  keepOpen(step) {
+    for (const seat of step.querySelectorAll(".seat")) {
+      for (const kind of FOLDED) {
+        for (const details of seat.querySelectorAll(kind)) details.open = this.open.has(seat.dataset.seat + kind);
+      }
+    }
   }
 
   /** A step, with its pictures if it is fetched, so that showing it changes everything at once. */
@@ -61,7 +67,7 @@ class Panel {
     let step;
     try { step = await this.load(number); } catch (error) { this.report(error.message); return; }
     if (this.wanted !== number) return;
-    if (!all) keepOpen(this.shown, step);
+    if (!all) this.keepOpen(step);
     if (this.address) this.place.replaceChildren(step);
     else for (const each of this.steps.values()) each.hidden = !all && each !== step;
     this.shown = step;
@@ -70,7 +76,7 @@ class Panel {
   }
 
   async showPrompts(details) {
-    if (details.dataset.reply === undefined || !details.open || details.dataset.loaded) return;
+    if (details.dataset.reply === undefined || details.dataset.loaded) return;
     const seat = details.closest(".seat"), step = details.closest(".step").dataset.step;
     const replies = [...seat.querySelectorAll("details[data-reply]")];
     for (const each of replies) each.dataset.loaded = "yes";
@@ -90,9 +96,8 @@ class Panel {
   async verify() {
     if (!this.address) return;
     try {
-      const { verified, problem } = await (await load(`/episode-verify/${this.address}`)).json();
-      if (problem) this.report(`✗ ${problem}`, "differs");
-      else this.report(`✓ ${verified.moves} moves, ${verified.replies} replies and ${verified.pictures} pictures are as recorded`, "verified");
+      const { text, problem } = await (await load(`/episode-verify/${this.address}`)).json();
+      if (problem) this.report(`✗ ${problem}`, "differs"); else this.report(`✓ as recorded: ${text}`, "verified");
     } catch (error) { this.report(error.message); }
   }
 }
