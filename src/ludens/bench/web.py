@@ -32,7 +32,7 @@ from ludens.run.plan import Plan, make_plan
 from ludens.run.store import EPISODES, Head, write_line
 from ludens.run.task import import_suite
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
+from ludens.web.pages import WebSettings
 from ludens.web.security import RateLimit
 
 EPISODES_IN_RUN, OPEN_SECONDS, MEGABYTES = 50_000, 2.0, 500
@@ -73,7 +73,7 @@ async def measure(episodes: int, steps: int) -> dict[str, Any]:
         root = Path(folder)
         await _write_run(root / "large", "tic_tac_toe", ("x", "o"), episodes)
         length = await _write_run(root / "replay", "breakthrough", ("black", "white"), 1)
-        app = make_app(Settings(root), RateLimit(1e9, 1e9))
+        app = make_app(WebSettings(root), RateLimit(1e9, 1e9))
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -49,7 +49,7 @@ def verify(
 
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
-    progress = _Progress()
+    progress = _VerifyProgress()
     try:
         result = verify_run(run, workers=workers, on_progress=progress)
     finally:
@@ -105,7 +105,7 @@ def _rest(result: RunVerification) -> str:
     return "".join(parts)
 
 
-class _Progress:
+class _VerifyProgress:
     """A line on stderr: redrawn in a terminal, else printed every few seconds."""
 
     def __init__(self) -> None:

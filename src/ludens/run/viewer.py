@@ -34,7 +34,7 @@ TERMINAL_TEXT = 160
 
 Mark = Literal["verified", "differs", "none", ""]
 """Whether the pictures have the recorded hashes, or none are recorded; empty at another size."""
-Source = Callable[[Picture, int, str, int], str]
+PictureSource = Callable[[Picture, int, str, int], str]
 """The address of a picture, given its step, its seat and its number."""
 
 
@@ -137,18 +137,17 @@ class EpisodeReplay:
         return tuple(self._view.images(self.steps[index].state, seat))
 
     def moves(self, index: int) -> dict[str, Move]:
-        """The moves of a step by seat."""
         moves = list(self.steps[index].moves)
         if index == len(self.steps) - 1:
             moves += self.episode.unfinished
         return {move.seat: move for move in moves}
 
-    def step(self, index: int, source: Source, seats: Iterable[str] | None = None) -> ShownStep:
+    def step(self, index: int, source: PictureSource, seats: Iterable[str] | None = None) -> ShownStep:
         """One step as these seats saw it; as all when None."""
         shown = [self._seat(index, seat, source) for seat in seats or self.episode.seats]
         return ShownStep(index, index == len(self.steps) - 1, shown)
 
-    def _seat(self, index: int, seat: str, source: Source) -> ShownSeat:
+    def _seat(self, index: int, seat: str, source: PictureSource) -> ShownSeat:
         state, move = self.steps[index].state, self.moves(index).get(seat)
         pictures, is_model = self.pictures(index, seat), is_model_seat(self.episode, seat)
         recorded = move.pictures if move is not None else []
@@ -221,7 +220,6 @@ class Panel:
 
     @property
     def text_limit(self) -> int:
-        """Characters shown of a text of a player."""
         return FETCHED_TEXT if self.address else EMBEDDED_TEXT
 
     @property
@@ -273,7 +271,7 @@ def _embed_step(
 ) -> ShownStep:
     """A step as the seats that act saw it, with as much as the limit allows."""
     has_room = limit.left > 0
-    source: Source = (lambda picture, *_: data_uri(picture)) if has_room else (lambda *_: "")
+    source: PictureSource = (lambda picture, *_: data_uri(picture)) if has_room else (lambda *_: "")
     step = replayed.step(index, source, replayed.moves(index) or [main_seat(replayed.episode)])
     seats = []
     for seat in step.seats:
@@ -341,7 +339,6 @@ def as_text(key: str, episode: Episode) -> str:
 
 
 def returns_text(returns: Mapping[str, float]) -> str:
-    """The return of every seat."""
     return ", ".join(f"{seat} {value:g}" for seat, value in returns.items())
 
 

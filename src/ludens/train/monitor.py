@@ -45,7 +45,6 @@ class Curve:
 
 
 def write_page(file: Path, trainer: Trainer) -> None:
-    """Write the page of a run."""
     history = trainer.history
     loader, limit = FileSystemLoader([_FOLDER, TEMPLATES]), SizeLimit(GAMES_SIZE)
     template = environment().overlay(loader=loader).get_template("training.html")

@@ -88,7 +88,6 @@ class Connection(asyncio.Protocol):
         self._all.renew(self)
 
     def abort(self) -> None:
-        """Close it at once."""
         if self._transport is not None:
             self._transport.abort()
 

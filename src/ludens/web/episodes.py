@@ -19,7 +19,7 @@ from ludens.run.replays import animation, film_strip, find, raw_line
 from ludens.run.store import Head, read_lines, split_line
 from ludens.run.viewer import FETCHED_TEXT, EpisodeReplay, Panel, ShownStep, without_earlier
 from ludens.web.home import CATALOGUE
-from ludens.web.pages import Settings, page, render
+from ludens.web.pages import WebSettings, page, render
 from ludens.web.runs import LIVE, EpisodeLine, all_lines
 from ludens.web.security import may_be_linked
 
@@ -58,8 +58,7 @@ class Replays:
 REPLAYS = web.AppKey("replays", Replays)
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
-    """Add the page of an episode."""
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     app[REPLAYS] = Replays()
     for name, handler in (
         ("episode", episode_page),

@@ -24,7 +24,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.draw.theme import get_theme
 from ludens.run.plan import seated_name
 from ludens.run.store import EPISODES, read_plan
-from ludens.web.pages import Settings, page, render
+from ludens.web.pages import WebSettings, page, render
 from ludens.web.security import may_be_linked
 
 SIZE = 320
@@ -73,7 +73,6 @@ def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
 
 
 def parameters(request: web.Request) -> tuple[str, int, str]:
-    """Game, seed and theme of a request."""
     seed = request.query.get("seed", "0")
     if not (seed.isascii() and seed.isdigit() and len(seed) < 8 and int(seed) < MAX_SEED):
         raise BadOption(f"a seed here is a number below {MAX_SEED:,}.")
@@ -81,13 +80,11 @@ def parameters(request: web.Request) -> tuple[str, int, str]:
 
 
 async def game_picture(request: web.Request) -> web.Response:
-    """The picture of a position."""
     png, _ = await render(request, position, *parameters(request))
     return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
 async def game_text(request: web.Request) -> web.Response:
-    """The text twin of a position."""
     _, text = await render(request, position, *parameters(request))
     return web.json_response({"text": text})
 
@@ -120,7 +117,6 @@ class RunInfo:
 
     @property
     def percent(self) -> float:
-        """The share of the planned episodes that are done."""
         return 100 * min(self.done, self.planned) / self.planned if self.planned else 0.0
 
 
@@ -225,8 +221,7 @@ def _find(root: Path) -> Iterator[tuple[str, Path]]:
 CATALOGUE = web.AppKey("catalogue", Catalogue)
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
-    """Add the home page."""
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     app[CATALOGUE] = Catalogue(settings.runs)
     app.router.add_get("/", home)
     app.router.add_get("/runs", runs)
@@ -236,7 +231,6 @@ def add_routes(app: web.Application, settings: Settings) -> None:
 
 @may_be_linked
 async def home(request: web.Request) -> web.Response:
-    """Games and runs."""
     games = await asyncio.to_thread(cards)  # not where pictures wait
     found = await asyncio.to_thread(request.app[CATALOGUE].runs)
     root = request.app[CATALOGUE].root
@@ -250,12 +244,10 @@ async def runs(request: web.Request) -> web.Response:
 
 
 def picture_address(game: str, seed: int) -> str:
-    """The address of a picture in the gallery."""
     return f"/game-picture?{urlencode({'game': game, 'seed': seed})}"
 
 
 def when(seconds: float) -> str:
-    """A moment as text."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 

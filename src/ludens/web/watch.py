@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from ludens.core.view import view_of
-from ludens.web.pages import Settings, page
+from ludens.web.pages import WebSettings, page
 from ludens.web.play import TABLES
 from ludens.web.security import ACCESS
 from ludens.web.sessions import Session
 from ludens.web.study.pages import ROOM
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
-    """Add the pages."""
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     app.router.add_get("/watch", overview)
     app.router.add_get("/watch/{session}", watch)
 
@@ -35,7 +34,6 @@ def _check(request: web.Request) -> None:
 
 
 async def overview(request: web.Request) -> web.Response:
-    """The games that are being played."""
     _check(request)
     games = [session for session in _sessions(request.app) if session.playing]
     return page("watch.html", title="Games being played", games=games)

@@ -20,7 +20,6 @@ from ludens.core.errors import UsageError
 from ludens.run.comparisons import Place
 from ludens.run.replays import evenly, last_picture
 from ludens.run.report import charts, tables
-from ludens.run.report.curves import curve_charts
 from ludens.run.report.references import evidence
 from ludens.run.report.table import split
 from ludens.run.report.tables import judged_table, standard_deviations
@@ -59,8 +58,7 @@ def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
 
 
 def make_environment(*folders: Path) -> Environment:
-    """An environment with the templates of these folders."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
         finalize=visible,
@@ -68,20 +66,19 @@ def make_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["pieces"] = pieces
-    return made
+    environment.filters["pieces"] = pieces
+    return environment
 
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The environment of reports."""
-    made = make_environment(TEMPLATES)
+    reports = make_environment(TEMPLATES)
     for kind, files in (("style", STYLES), ("script", SCRIPTS)):
         text = "\n".join((TEMPLATES / file).read_text("utf-8") for file in files)
         digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
-        made.globals[kind] = Markup(text)
-        made.globals[f"{kind}_hash"] = f"sha256-{digest}"
-    return made
+        reports.globals[kind] = Markup(text)
+        reports.globals[f"{kind}_hash"] = f"sha256-{digest}"
+    return reports
 
 
 def render_page(template: str, **context: Any) -> str:
@@ -112,9 +109,9 @@ class Pick:
         return "" if self.value is None else f"{metric.name} {scale * self.value:.4g}{unit}"
 
 
-def pick_episodes(found: SuiteResults, most: int) -> list[Pick]:
+def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
     """At most so many episodes of every entrant and task, the most interesting of each first."""
-    groups = [_ranked(row, cell, most) for row in found.rows for cell in row.cells.values()]
+    groups = [_ranked(row, cell, most) for row in results.rows for cell in row.cells.values()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 
 
@@ -152,10 +149,9 @@ OPENING_SIZE = 320
 
 
 def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> str:
-    """The whole report."""
     limit = SizeLimit(REPORT_SIZE)
-    suites = [_suite(found, metrics, episodes, limit) for found in results.suites]
-    title = "Ludens report: " + ", ".join(found.suite.name for found in results.suites)
+    suites = [_suite(suite, metrics, episodes, limit) for suite in results.suites]
+    title = "Ludens report: " + ", ".join(suite.suite.name for suite in results.suites)
     runs = [(folder, plan, verification_text(folder)) for folder, plan in results.plans.items()]
     picture = _opening_picture(results)
     return render_page("report.html", title=title, runs=runs, picture=picture, suites=suites)
@@ -169,8 +165,8 @@ def episode_page(episode: Episode, key: str, size: int) -> str:
 
 def _opening_picture(results: Results) -> dict[str, str] | None:
     """The final position of the first episode that can be replayed with a picture, and its caption."""
-    for found in results.suites:
-        for row in found.rows:
+    for suite in results.suites:
+        for row in suite.rows:
             for name, cell in row.cells.items():
                 place = next(iter(cell.episodes), None)
                 if place is None:
@@ -184,38 +180,35 @@ def _opening_picture(results: Results) -> dict[str, str] | None:
     return None
 
 
-def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
+def _suite(results: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
     order = {
-        (row.name, name): (i, n) for n, row in enumerate(found.rows) for i, name in enumerate(found.tasks)
+        (row.name, name): (i, n) for n, row in enumerate(results.rows) for i, name in enumerate(results.tasks)
     }
-    cards = [_card(pick, limit) for pick in pick_episodes(found, episodes)]
+    cards = [_card(pick, limit) for pick in pick_episodes(results, episodes)]
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
-    return {**sections(found, metrics), "cards": cards}
+    return {**sections(results, metrics), "cards": cards}
 
 
-def sections(found: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
-    """The tables and charts of one suite."""
-    radar = charts.radar_chart(found)
+def sections(results: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
     return {
-        "results": found,
-        "evidence": evidence(found),
-        "scores": split(tables.scores(found, metrics)),
+        "results": results,
+        "evidence": evidence(results),
+        "scores": split(tables.scores(results, metrics)),
         "summaries": [
-            table
-            for table in (
-                tables.task_scores(found),
-                tables.metric_summaries(found),
-                standard_deviations(found),
-            )
-            if table is not None
+            *filter(None, (tables.task_scores(results), tables.metric_summaries(results))),
+            *filter(None, [standard_deviations(results)]),
         ],
-        "further": tables.further(found, metrics),
-        "bars": list(charts.bar_charts(found, metrics)),
-        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found), *curve_charts(found)],
-        "confusion": list(charts.confusion_charts(found)),
-        "pairs": tables.pairs(found),
-        "replies": tables.replies(found),
-        "judged": judged_table(found),
+        "further": tables.further(results, metrics),
+        "bars": list(charts.bar_charts(results, metrics)),
+        "radars": [
+            *filter(None, [charts.radar_chart(results)]),
+            *charts.behaviour_charts(results),
+            *charts.curve_charts(results),
+        ],
+        "confusion": list(charts.confusion_charts(results)),
+        "pairs": tables.pairs(results),
+        "replies": tables.replies(results),
+        "judged": judged_table(results),
     }
 
 

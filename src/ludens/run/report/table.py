@@ -49,7 +49,6 @@ class Value:
 
     @property
     def known(self) -> bool:
-        """Whether the number is known."""
         return not isnan(self.estimate.mean)
 
     @property
@@ -106,8 +105,6 @@ class Column:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row of a table."""
-
     kind: RowKind
     entries: Sequence[Entry]
     source: Source | None = None
@@ -258,13 +255,13 @@ def _drawn(grid: _Grid, width: int) -> str:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, right in zip(grid.rows[0], grid.right, strict=True):
-        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+        drawn.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in grid.rows[1:]:
-        made.add_row(*row)
+        drawn.add_row(*row)
     out = io.StringIO()
-    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(made)
+    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
@@ -293,13 +290,11 @@ def _markdown_table(table: Table) -> str:
 
 
 def markdown_escape(text: str) -> str:
-    """The text as Markdown without markup."""
     escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", escaped)
 
 
 def latex(tables: Sequence[Table]) -> str:
-    """Floating tables."""
     begin = r"\begin{table}"
     return "\n".join(map(_latex_table, tables)).replace(begin, rf"{begin} % needs \usepackage{{booktabs}}", 1)
 
@@ -337,5 +332,4 @@ def _latex_entry(entry: Entry) -> str:
 
 
 def latex_escape(text: str) -> str:
-    """The text as LaTeX without markup."""
     return "".join(_LATEX.get(c, c) for c in one_line(text))

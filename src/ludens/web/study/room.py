@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +29,12 @@ LOG = logging.getLogger(__name__)
 POLL_SECONDS = 2.0
 """How often a waiting browser asks."""
 _GONE_SECONDS = 12.0
-"""Who has not asked for so long does not wait any more; who has waited has so long to come to the game."""
+"""A participant whose browser has not asked for this long is no longer waiting; one who has waited has this
+long to open the game."""
 
 
 @dataclass(eq=False)
-class Game:
+class StudyGame:
     """A game of a study, with the seats of its participants."""
 
     job: Job
@@ -66,7 +68,7 @@ class Room:
         self.records = OpenRecords(folder)
         self._jobs = {job.key: job for job in self.plan.jobs}
         self._names = {task.name: make(task.game).name for task in study.task}
-        self.games: dict[str, Game] = {}
+        self.games: dict[str, StudyGame] = {}
         """Participant to the game that they see: being played, or over and not yet left behind."""
         self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
 
@@ -118,8 +120,7 @@ class Room:
         for task in self.study.task:
             self._match(task)
 
-    def leave(self, game: Game, seat: str) -> None:
-        """A participant has left a game."""
+    def leave(self, game: StudyGame, seat: str) -> None:
         begun = game.session.playing
         game.session.leave(seat)
         if not begun:
@@ -127,7 +128,6 @@ class Room:
             self._note(game, "not_begun")
 
     async def close(self) -> None:
-        """Stop all games."""
         await asyncio.gather(*(game.session.close() for game in self.games.values()))
         await self._runner.close()
 
@@ -165,7 +165,6 @@ class Room:
     # Games
 
     def ready(self, participant: Participant) -> None:
-        """A participant wants to begin the next game."""
         task = self.task_of(participant)
         if task is None or self.step(participant) != "task":
             return
@@ -223,15 +222,13 @@ class Room:
             del self.games[participant.name]
 
     def withdraw(self, participant: Participant) -> None:
-        """A participant leaves the study."""
         game = self.games.get(participant.name)
         if game is not None and not game.done:
             self.leave(game, next(seat for seat, who in game.seats.items() if who is participant))
         self._stop_waiting(participant)
         self.records.note(participant, "withdrawn")
 
-    def seat_of(self, participant: Participant) -> tuple[Game, str] | None:
-        """The game and the seat of a participant."""
+    def seat_of(self, participant: Participant) -> tuple[StudyGame, str] | None:
         game = self.games.get(participant.name)
         if game is None:
             return None
@@ -281,11 +278,11 @@ class Room:
         session = Session(
             setup, agents, lambda _, episode: self._save(game, episode), False, lambda: self._start(game)
         )
-        game = Game(job, session, seats)
+        game = StudyGame(job, session, seats)
         for participant in group:
             self.games[participant.name] = game
 
-    def _start(self, game: Game) -> None:
+    def _start(self, game: StudyGame) -> None:
         """Record who sees this game, before they do."""
         try:
             self._note(game, "started", attempt=self.store.voids[game.job.key])
@@ -293,15 +290,51 @@ class Room:
             game.done = True
             raise
 
-    def _save(self, game: Game, episode: Episode) -> str:
+    def _save(self, game: StudyGame, episode: Episode) -> str:
         game.done = True
         self.store.add(game.job, episode.to_json(), episode.status == VOID)
         self._note(game, "played", status=episode.status)
         return ""
 
-    def _note(self, game: Game, event: str, **more: Any) -> None:
+    def _note(self, game: StudyGame, event: str, **more: Any) -> None:
         line = {"task": game.job.task, "key": game.job.key}
         self.records.note_all(game.seats.values(), event, [{**line, "seat": s, **more} for s in game.seats])
+
+
+def progress_of(room: Room) -> dict[str, Any]:
+    """Tasks with their episodes, and participants with their steps."""
+    done, void = Counter[str](), Counter[str]()
+    for job in room.plan.jobs:
+        done[job.task] += job.key in room.store.done
+        void[job.task] += room.store.voids[job.key]
+    playing = Counter(
+        task for task, _ in {(g.job.task, g.job.key) for g in room.games.values() if not g.done}
+    )
+    return {
+        "tasks": [
+            {
+                "name": task.name,
+                "done": done[task.name],
+                "episodes": task.episodes,
+                "void": void[task.name],
+                "playing": playing[task.name],
+                "waiting": len(room.waiting[task.name]),
+            }
+            for task in room.study.task
+        ],
+        "participants": [
+            {
+                "name": participant.name,
+                "step": room.step(participant),
+                "played": len(participant.games),
+                "void": sum(game.status == VOID for game in participant.games),
+                "token": participant.token,
+                "code": participant.code,
+                "excluded": participant.excluded,
+            }
+            for participant in room.records.participants.values()
+        ],
+    }
 
 
 def _players(task: StudyTask) -> list[str]:
@@ -310,7 +343,6 @@ def _players(task: StudyTask) -> list[str]:
 
 
 def _void_games(participant: Participant, task: str) -> int:
-    """How many games of a task were void."""
     return sum(game.task == task and game.status == VOID for game in participant.games)
 
 

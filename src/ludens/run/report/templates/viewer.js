@@ -170,7 +170,7 @@ class Viewer {
   }
 }
 
-const roots = [...document.querySelectorAll(".viewer")], alone = roots.length === 1;
+const roots = [...document.querySelectorAll(".viewer")], alone = roots.length === 1 && !roots[0].closest("details");
 let current = null;
 const viewers = roots.map((root) => new Viewer(root));
 if (alone) [current] = viewers;
