@@ -144,8 +144,8 @@ class EpisodeReplay:
 
     def step(self, index: int, source: PictureSource, seats: Iterable[str] | None = None) -> ShownStep:
         """One step as these seats saw it; as all when None."""
-        shown = [self._seat(index, seat, source) for seat in seats or self.episode.seats]
-        return ShownStep(index, index == len(self.steps) - 1, shown)
+        views = [self._seat(index, seat, source) for seat in seats or self.episode.seats]
+        return ShownStep(index, index == len(self.steps) - 1, views)
 
     def _seat(self, index: int, seat: str, source: PictureSource) -> ShownSeat:
         state, move = self.steps[index].state, self.moves(index).get(seat)

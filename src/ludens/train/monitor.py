@@ -77,15 +77,15 @@ def write_page(file: Path, trainer: Trainer) -> None:
 
 
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
-    """Every measurement that exists in at least two iterations, the most telling first."""
-    found = {name for measured in history for name in measured} - {"iteration"}
-    names = [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
-    made = []
+    """Every measurement that exists in at least two iterations, the most important first."""
+    measurements = {name for measured in history for name in measured} - {"iteration"}
+    names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
+    drawn = []
     for name in names:
         values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
         if len(values) > 1:
-            made.append(_curve(name, values, history[-1]["iteration"]))
-    return made
+            drawn.append(_curve(name, values, history[-1]["iteration"]))
+    return drawn
 
 
 def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:
@@ -96,7 +96,7 @@ def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curv
 
 
 def _losses(file: Path) -> list[float]:
-    """Of every update of the imitation, if there was one."""
+    """The loss of every update of the imitation; empty without one."""
     return list(orjson.loads(file.read_bytes())["losses"]) if file.exists() else []
 
 

@@ -161,16 +161,15 @@ class Catalogue:
         with self._lock:
             if name not in self._folders:
                 self._scan()
-            found = self._folders.get(name)
-        return found if found is not None and (found / "run.json").is_file() else None
+            folder = self._folders.get(name)
+        return folder if folder is not None and (folder / "run.json").is_file() else None
 
     def runs(self) -> list[RunInfo]:
         """Every run, latest first."""
         with self._lock:
             self._scan()
             infos = [self._info(name, folder) for name, folder in self._folders.items()]
-        found = (info for info in infos if info is not None)
-        return sorted(found, key=lambda info: info.changed, reverse=True)
+        return sorted(filter(None, infos), key=lambda info: info.changed, reverse=True)
 
     def _scan(self) -> None:
         if monotonic() - self._scanned < SCAN_EVERY:
@@ -205,7 +204,7 @@ def _changed(path: Path) -> float:
 
 def _find(root: Path) -> Iterator[tuple[str, Path]]:
     """Every folder with a `run.json`, by the name that addresses use."""
-    found = 0
+    count = 0
     for folder, subfolders, files in os.walk(root):
         path = Path(folder)
         depth = len(path.relative_to(root).parts)
@@ -213,8 +212,8 @@ def _find(root: Path) -> Iterator[tuple[str, Path]]:
         if "run.json" in files:
             yield path.relative_to(root).as_posix() if path != root else root.resolve().name, path
             subfolders.clear()
-            found += 1
-        if found >= MAX_RUNS:
+            count += 1
+        if count >= MAX_RUNS:
             return
 
 
@@ -232,23 +231,20 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 @may_be_linked
 async def home(request: web.Request) -> web.Response:
     games = await asyncio.to_thread(cards)  # not where pictures wait
-    found = await asyncio.to_thread(request.app[CATALOGUE].runs)
-    root = request.app[CATALOGUE].root
-    return page("home.html", title="Ludens", games=games, runs=found, root=root, **_FILTERS)
+    return page("home.html", title="Ludens", games=games, **await _run_list(request))
 
 
 async def runs(request: web.Request) -> web.Response:
     """The list of runs only: scripts replace it while the page is open."""
-    found = await asyncio.to_thread(request.app[CATALOGUE].runs)
-    return page("runs.html", runs=found, root=request.app[CATALOGUE].root, **_FILTERS)
+    return page("runs.html", **await _run_list(request))
 
 
-def picture_address(game: str, seed: int) -> str:
-    return f"/game-picture?{urlencode({'game': game, 'seed': seed})}"
-
-
-def when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-_FILTERS: dict[str, Any] = {"picture_address": picture_address, "when": when, "quote": quote}
+async def _run_list(request: web.Request) -> dict[str, Any]:
+    catalogue = request.app[CATALOGUE]
+    return {
+        "runs": await asyncio.to_thread(catalogue.runs),
+        "root": catalogue.root,
+        "quote": quote,
+        "picture_address": lambda game, seed: f"/game-picture?{urlencode({'game': game, 'seed': seed})}",
+        "when": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }

@@ -24,7 +24,7 @@ from ludens.web.security import ServerAccess, checks_own_token
 
 @dataclass(frozen=True)
 class WebSettings:
-    """What `ludens web` was told."""
+    """The settings of `ludens web`."""
 
     runs: Path = Path("runs")
     """The folder whose runs are shown."""

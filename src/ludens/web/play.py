@@ -131,8 +131,8 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
     people, specs = _players(game, form, organiser)
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
     # Agents come first: making a plan imports module:Class.
-    for seat, made in _agents(setup, spending).items():
-        made.sit(game, seat, stream(0, "check"))
+    for seat, player in _agents(setup, spending).items():
+        player.sit(game, seat, stream(0, "check"))
     plan_of(setup)
     spending.check(specs.values())
     return setup, people
@@ -140,15 +140,15 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
 
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
     """The seats of the creator and of friends, and the spec of every seat."""
-    specs, mine, friends = dict[str, str](), list[str](), list[str]()
+    specs, own, friends = dict[str, str](), list[str](), list[str]()
     for seat in game.seats:
-        who = form.get(f"seat.{seat}", ME if not mine else _RANDOM)
+        who = form.get(f"seat.{seat}", ME if not own else _RANDOM)
         if who == OTHER:
             who = form.get(f"other.{seat}", "").strip()
             if not may_name:
                 raise BadOption("only the organiser can name other players: open the organiser's link.")
         elif who == ME:
-            mine.append(seat)
+            own.append(seat)
         elif who == FRIEND:
             friends.append(seat)
         elif who not in _offered(game):
@@ -156,9 +156,9 @@ def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[
         if who.partition("?")[0] == HUMAN:
             raise BadOption("choose “a friend” for a seat that another person plays.")
         specs[seat] = HUMAN if who in (ME, FRIEND) else who
-    if len(mine) != 1:
+    if len(own) != 1:
         raise BadOption("choose “me” for exactly one seat; “a friend” gives a link for another one.")
-    return [*mine, *friends], specs
+    return [*own, *friends], specs
 
 
 def _seed(text: str) -> int:

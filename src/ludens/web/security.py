@@ -123,10 +123,10 @@ class ServerAccess:
 
     def role_of_token(self, token: str) -> Role | None:
         """What the bearer of a token may do."""
-        given = token.encode()
-        if compare_digest(given, self.organiser.encode()):
+        secret = token.encode()
+        if compare_digest(secret, self.organiser.encode()):
             return "organiser"
-        if self.token and compare_digest(given, self.token.encode()):
+        if self.token and compare_digest(secret, self.token.encode()):
             return "visitor"
         return None
 

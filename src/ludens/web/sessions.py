@@ -482,7 +482,7 @@ class Tables:
         return len(self._sessions)
 
     def forget(self, seconds: float) -> None:
-        """End games that nobody has looked at for so long, and forget sessions without one."""
+        """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
         for name, session in list(self._sessions.items()):
             if min(seat.away() for seat in session.seats.values()) <= seconds:
                 continue
@@ -492,7 +492,7 @@ class Tables:
                 session.leave(next(iter(session.seats)))
 
     async def sweep(self) -> None:
-        """Forget old sessions, for ever."""
+        """Forget old sessions at intervals, until cancelled."""
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             self.forget(self._kept)

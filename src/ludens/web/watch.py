@@ -43,7 +43,7 @@ async def watch(request: web.Request) -> web.Response:
     """One game, as every seat sees it."""
     _check(request)
     name = request.match_info["session"]
-    session = next((one for one in _sessions(request.app) if one.id == name), None)
+    session = next((each for each in _sessions(request.app) if each.id == name), None)
     if session is None or session.state is None:
         raise web.HTTPNotFound(text="This game is not being played.")
     setup, state = session.setup, session.state

@@ -243,7 +243,7 @@ def bar_charts(results: SuiteResults, metrics: Sequence[str]) -> Iterator[BarCha
 
 def _lines(references: ReferenceScores, column: MetricColumn) -> Iterator[ReferenceLine]:
     for name in ROWS:
-        reached = references.shown(name, column.task, column.metric)
+        reached = references.table_estimate(name, column.task, column.metric)
         if reached is not None and isfinite(reached.mean):
             yield ReferenceLine(name, reached.mean, f"{reached.mean:.{column.digits}f}")
 
@@ -304,7 +304,7 @@ def radar_chart(results: SuiteResults) -> RadarChart | None:
     if len(axes) < 3 or not rings:
         return None
     for name in ROWS:
-        reached_by_axis = [references.shown(name, column.task, column.metric) for column in axes]
+        reached_by_axis = [references.table_estimate(name, column.task, column.metric) for column in axes]
         means = [value.mean for value in reached_by_axis if value is not None]
         if len(means) == len(axes):
             dashed.append(Ring(name, means, None))
@@ -481,7 +481,7 @@ def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> 
 def _reference_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
     scores = ReferenceScores(results)
     for name in ROWS:
-        reached = [scores.shown(name, column.task, column.metric) for column in columns]
+        reached = [scores.table_estimate(name, column.task, column.metric) for column in columns]
         if any(reached):
             unknown = [nan] * len(reached)
             yield CurveLine(name, [e.mean if e else nan for e in reached], unknown, unknown, 0, "reference")

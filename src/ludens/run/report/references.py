@@ -35,7 +35,7 @@ class ReferenceScores:
         scores = self.tasks.get(task.name)
         return scores.get(ROWS[row], metric) if scores else None
 
-    def shown(self, row: str, task: Task, metric: Metric, *, raw: bool = False) -> Estimate | None:
+    def table_estimate(self, row: str, task: Task, metric: Metric, *, raw: bool = False) -> Estimate | None:
         """The same as tables show it: the first metric normalised if anchored, unless `raw`."""
         score, anchors = self.score(row, task, metric), self.results.suite.anchors.get(task.name)
         if score is None:
@@ -47,7 +47,7 @@ class ReferenceScores:
     def summaries(self, row: str) -> dict[str, Estimate]:
         """The summaries of what tables show, where all their tasks have a score."""
         suite = self.results.suite
-        first = {task.name: self.shown(row, task, task.metrics[0]) for task in suite.tasks}
+        first = {task.name: self.table_estimate(row, task, task.metrics[0]) for task in suite.tasks}
         combined = {}
         for summary in suite.summaries:
             if summary.combine is None or summary.metric is not None:
@@ -131,11 +131,11 @@ class ReferenceScores:
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]
         score = self.score(BLIND, cell.task, metric)
-        theirs = self.shown(BLIND, cell.task, metric)
+        blind = self.table_estimate(BLIND, cell.task, metric)
         assert score is not None
-        assert theirs is not None
+        assert blind is not None
         ours = cell.shown(metric)
-        return f"{metric.name} {ours.mean:.3g} is not above {theirs.mean:.3g} of {score.player}, the {BLIND}."
+        return f"{metric.name} {ours.mean:.3g} is not above {blind.mean:.3g} of {score.player}, the {BLIND}."
 
 
 def _count(verdicts: Sequence[tuple[Cell, bool]]) -> str:

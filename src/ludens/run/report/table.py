@@ -48,7 +48,7 @@ class Value:
     """Whose episodes it was computed from."""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         return not isnan(self.estimate.mean)
 
     @property
@@ -69,7 +69,7 @@ class Value:
     @property
     def interval(self) -> str:
         """The interval; empty if there is none."""
-        if self.published or not self.known:
+        if self.published or not self.is_known:
             return ""
         if isnan(self.estimate.low):
             return f"[n = {self.estimate.n}]"
@@ -326,7 +326,7 @@ def _latex_entry(entry: Entry) -> str:
     if not isinstance(entry, Value):
         return latex_escape(entry)
     mark = r"^{\dagger}" if entry.marked else ""
-    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.known else "--"
+    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.is_known else "--"
     interval = rf" {{\scriptsize {latex_escape(entry.interval)}}}" if entry.interval else ""
     return number + interval
 

@@ -132,9 +132,9 @@ def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[M
 
 def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     """Entrants x tasks, then fallbacks, voids and blind controls; reference and published rows below ours."""
-    shown, references = metric_columns(results, metrics), ReferenceScores(results)
+    metrics_shown, references = metric_columns(results, metrics), ReferenceScores(results)
     overall = any(summary.name == OVERALL for summary in results.suite.summaries)
-    columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in shown)]
+    columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in metrics_shown)]
     columns += [Column(OVERALL)] if overall else []
     columns += [
         Column("fallback", "% of moves"),
@@ -143,7 +143,7 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     ]
     rows = []
     for row in results.rows:
-        entries = [labelled(row), *(s.value(row, references) or NOTHING for s in shown)]
+        entries = [labelled(row), *(s.value(row, references) or NOTHING for s in metrics_shown)]
         entries += [_value(row.overall)] if overall else []
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
@@ -154,16 +154,16 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             )
         )
     for name in ROWS:
-        values = [_value(references.shown(name, s.task, s.metric), s.digits) for s in shown]
+        values = [_value(references.table_estimate(name, s.task, s.metric), s.digits) for s in metrics_shown]
         if any(value != NOTHING for value in values):
             entries = [name, *values]
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
     for source in results.published:
-        quoted = [source.values.get(s.task.name) if s.first else None for s in shown]
+        quoted = [source.values.get(s.task.name) if s.first else None for s in metrics_shown]
         if any(value is not None for value in quoted):
             entries = [_source_label(source)]
-            entries += [_published(value, s.digits) for value, s in zip(quoted, shown, strict=True)]
+            entries += [_published(value, s.digits) for value, s in zip(quoted, metrics_shown, strict=True)]
             entries += [_published(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
     notes = [*sentences(results), *_notes(results)]
@@ -275,9 +275,9 @@ def task_scores(results: SuiteResults) -> Table | None:
         if reached.keys() & set(names):
             rows.append(TableRow("reference", [reference, *(_value(reached.get(name)) for name in names)]))
     for source in results.published if rows else ():
-        made = summarise_published(results.suite, source.values)
-        if made.keys() & set(names):
-            entries = [_published(made[name].mean if name in made else None) for name in names]
+        summaries = summarise_published(results.suite, source.values)
+        if summaries.keys() & set(names):
+            entries = [_published(summaries[name].mean if name in summaries else None) for name in names]
             rows.append(TableRow("published", [_source_label(source), *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
     return Table("Scores over several tasks", columns, rows) if rows else None
@@ -298,7 +298,7 @@ def metric_summaries(results: SuiteResults) -> Table | None:
 
 def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     """Every metric that `scores` does not show."""
-    known = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
+    in_scores = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
     rows = [
         TableRow(
             _kind(row),
@@ -309,7 +309,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
         for column in [MetricColumn(cell.task, metric, normalised=False)]
-        if (name, metric.name) not in known
+        if (name, metric.name) not in in_scores
     ]
     references = ReferenceScores(results)
     rows += [
@@ -318,8 +318,8 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         for task in results.tasks.values()
         for metric in task.metrics
         for column in [MetricColumn(task, metric, normalised=False)]
-        if (task.name, metric.name) not in known
-        and (estimate := references.shown(name, task, metric, raw=True)) is not None
+        if (task.name, metric.name) not in in_scores
+        and (estimate := references.table_estimate(name, task, metric, raw=True)) is not None
     ]
     rows += [
         TableRow("published", [_source_label(source), task, metric, _published(value)])
@@ -407,23 +407,23 @@ def all_tables(results: SuiteResults, metrics: Sequence[str] = ()) -> list[Table
 def standard_deviations(results: SuiteResults) -> Table | None:
     """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
     published = {task for source in results.published for task in source.deviations}
-    shown = [column for column in metric_columns(results) if column.task.name in published]
-    if not shown:
+    measured = [column for column in metric_columns(results) if column.task.name in published]
+    if not measured:
         return None
     spreads = [
-        (_kind(row), labelled(row), [_spread(results, column, row) for column in shown])
+        (_kind(row), labelled(row), [_spread(results, column, row) for column in measured])
         for row in results.rows
     ]
     spreads += [
-        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in shown])
+        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in measured])
         for source in results.published
         if source.deviations
     ]
     rows = [
-        TableRow(kind, [label, *(_published(v, c.digits) for v, c in zip(values, shown, strict=True))])
+        TableRow(kind, [label, *(_published(v, c.digits) for v, c in zip(values, measured, strict=True))])
         for kind, label, values in spreads
     ]
-    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in shown)]
+    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in measured)]
     notes = ["Of one policy measured over all episodes (-exploitability) ours is the standard error."]
     return Table("Standard deviations over episodes", columns, rows, notes)
 

@@ -48,8 +48,9 @@ class Waiting:
     """A participant who waits for a partner."""
 
     participant: Participant
+    task: str
     since: float = field(default_factory=monotonic)
-    asked: float = field(default_factory=monotonic)
+    polled: float = field(default_factory=monotonic)
 
 
 class Room:
@@ -69,7 +70,7 @@ class Room:
         self._jobs = {job.key: job for job in self.plan.jobs}
         self._names = {task.name: make(task.game).name for task in study.task}
         self.games: dict[str, StudyGame] = {}
-        """Participant to the game that they see: being played, or over and not yet left behind."""
+        """Participant to the game that they see: being played, or over and still shown."""
         self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
 
     @contextmanager
@@ -101,7 +102,7 @@ class Room:
         self.records.note_all([each for each, _ in cut], "played", lines)
 
     async def run(self) -> None:
-        """Look after the participants who have gone, for ever."""
+        """Call `look_after` every second, until cancelled."""
         while True:
             await asyncio.sleep(1)
             try:
@@ -145,7 +146,7 @@ class Room:
         return None
 
     def step(self, participant: Participant) -> str:
-        """Where a participant is."""
+        """The step at which a participant is."""
         if participant.withdrawn:
             return "withdrawn"
         if not participant.consented:
@@ -169,7 +170,7 @@ class Room:
         if task is None or self.step(participant) != "task":
             return
         self._spending.check(_players(task))
-        self.waiting[task.name].append(Waiting(participant))
+        self.waiting[task.name].append(Waiting(participant, task.name))
         self._match(task)
 
     def _match(self, task: StudyTask) -> None:
@@ -179,16 +180,16 @@ class Room:
         """
         here, size = self.waiting[task.name], len(task.people)
         here[:] = [
-            one
-            for one in here
-            if monotonic() - one.asked < _GONE_SECONDS and self._has_unseen(task, one.participant)
+            each
+            for each in here
+            if monotonic() - each.polled < _GONE_SECONDS and self._has_unseen(task, each.participant)
         ]
         while len(here) >= size:
-            seen = [self._seen(one.participant) for one in here]
+            seen = [self._seen(each.participant) for each in here]
             first: Job | None = None
             group: tuple[int, ...] = (len(here),)
             for job in self._free(task):
-                able = (n for n, known in enumerate(seen) if self._puzzle(job) not in known)
+                able = (n for n, puzzles in enumerate(seen) if self._puzzle(job) not in puzzles)
                 places = tuple(islice(able, size))
                 if len(places) == size and places < group:
                     first, group = job, places
@@ -197,34 +198,34 @@ class Room:
             if first is None:
                 return
             people = [here[place].participant for place in group]
-            here[:] = [one for one in here if one.participant not in people]
+            here[:] = [each for each in here if each.participant not in people]
             self._begin(task, first, people)
 
     def asks(self, participant: Participant) -> float | None:
-        """A waiting browser asks; returns for how long it has waited, or None when it does not wait."""
-        one = self._waiting(participant)
-        if one is None:
+        """Note that a waiting browser asked; returns for how long it has waited, None if it does not wait."""
+        waiting = self._waiting(participant)
+        if waiting is None:
             return None
-        one.asked = monotonic()
-        return one.asked - one.since
+        waiting.polled = monotonic()
+        return waiting.polled - waiting.since
 
     def skip(self, participant: Participant) -> None:
         """Go on without a partner, after the time set by the study."""
-        waited, task = self.asks(participant), self._waiting_for(participant)
-        if waited is not None and task is not None and waited >= self.study.wait_minutes * 60:
-            self.records.note(participant, "skipped", task=task)
+        waited, waiting = self.asks(participant), self._waiting(participant)
+        if waited is not None and waiting is not None and waited >= self.study.wait_minutes * 60:
+            self.records.note(participant, "skipped", task=waiting.task)
             self._stop_waiting(participant)
 
     def go_on(self, participant: Participant) -> None:
-        """Leave a game that is over behind."""
+        """Stop showing a game that is over."""
         game = self.games.get(participant.name)
         if game is not None and game.done:
             del self.games[participant.name]
 
     def withdraw(self, participant: Participant) -> None:
-        game = self.games.get(participant.name)
-        if game is not None and not game.done:
-            self.leave(game, next(seat for seat, who in game.seats.items() if who is participant))
+        place = self.seat_of(participant)
+        if place is not None and not place[0].done:
+            self.leave(*place)
         self._stop_waiting(participant)
         self.records.note(participant, "withdrawn")
 
@@ -235,16 +236,12 @@ class Room:
         return game, next(seat for seat, who in game.seats.items() if who is participant)
 
     def _waiting(self, participant: Participant) -> Waiting | None:
-        every = (one for waiting in self.waiting.values() for one in waiting)
-        return next((one for one in every if one.participant is participant), None)
-
-    def _waiting_for(self, participant: Participant) -> str | None:
-        found = (n for n, waiting in self.waiting.items() for w in waiting if w.participant is participant)
-        return next(found, None)
+        everybody = (each for waiting in self.waiting.values() for each in waiting)
+        return next((each for each in everybody if each.participant is participant), None)
 
     def _stop_waiting(self, participant: Participant) -> None:
         for waiting in self.waiting.values():
-            waiting[:] = [one for one in waiting if one.participant is not participant]
+            waiting[:] = [each for each in waiting if each.participant is not participant]
 
     def _free(self, task: StudyTask) -> Iterator[Job]:
         """The episodes of a task that nobody has played or plays."""
