@@ -212,7 +212,6 @@ class Panel:
 
     replay: EpisodeReplay
     steps: Sequence[ShownStep] = ()
-    verified: bool = False
     problem: str = ""
     address: str = ""
     entrant: str = ""
@@ -263,7 +262,7 @@ def embed(
                 shown.append(_embed_step(replayed, index, limit, system_prompts))
     except UsageError as failure:
         problem = problem or str(failure)
-    return Panel(replayed, shown, not problem, f"Not verified: {problem}" if problem else "")
+    return Panel(replayed, shown, f"Not verified: {problem}" if problem else "")
 
 
 def _embed_step(

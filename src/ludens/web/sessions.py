@@ -68,11 +68,6 @@ class Person(Agent):
             raise
 
 
-def left(seat: str) -> AgentFailure:
-    """The failure of a seat whose person has left."""
-    return AgentFailure(left_message(seat))
-
-
 LOG_LINES = 400
 """The moves that a browser is told; of longer games the last ones."""
 
@@ -330,7 +325,7 @@ class Session(Observer):
             self.ended = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
-                    each.reply.set_exception(left(seat))
+                    each.reply.set_exception(AgentFailure(left_message(seat)))
             self._left = seat
             self.changed()
 
@@ -345,7 +340,7 @@ class Session(Observer):
         here = self.seats[seat]
         here.reply = asyncio.get_running_loop().create_future()
         if self.ended:
-            here.reply.set_exception(left(self._left))
+            here.reply.set_exception(AgentFailure(left_message(self._left)))
             return here.reply
         here.number += 1
         here.ask = ask

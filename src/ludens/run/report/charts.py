@@ -13,7 +13,7 @@ from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
 from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
-from ludens.run.stats import Classification, normalised
+from ludens.run.stats import Classification, Estimate, normalised
 
 COLORS = 8
 MAX_RINGS = 6
@@ -275,44 +275,42 @@ def radar_chart(results: SuiteResults) -> RadarChart | None:
 
     If some entrant has all scores over several tasks, these are the axes.
     """
-    references, dashed = ReferenceScores(results), list[Ring]()
-    names = [summary.name for summary in shown_summaries(results)]
+    references = ReferenceScores(results)
     rows = [row for row in results.rows if not row.blind]
-    complete = [row for row in rows if len(names) > 2 and row.summaries.keys() >= set(names)]
-    if complete:
-        rings = [
-            Ring(row.label, [row.summaries[name].mean for name in names], color_of(results, row.name))
-            for row in complete
-        ]
-        for name in ROWS:
-            reached = references.summaries(name)
-            if reached.keys() >= set(names):
-                dashed.append(Ring(name, [reached[axis].mean for axis in names], None))
-        summaries = {s.model: summarise_published(results.suite, s.values) for s in results.published}
-        scores = {model: {name: e.mean for name, e in scored.items()} for model, scored in summaries.items()}
-        published = _published_rings(results, scores, names)
-        title = f"{results.suite.name}: scores, 0 to 100"
-        return RadarChart(title, names, [*rings[:MAX_RINGS], *published, *dashed])
-    columns = metric_columns(results)
-    axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
-    rings = []
-    for row in rows:
-        values = [column.value(row) for column in axes]
-        means = [value.estimate.mean for value in values if value is not None]
-        if len(means) == len(axes) and not any(map(isnan, means)):
-            rings.append(Ring(row.label, means, color_of(results, row.name)))
-    if len(axes) < 3 or not rings:
+    axes = [summary.name for summary in shown_summaries(results)]
+    if len(axes) > 2 and any(row.summaries.keys() >= set(axes) for row in rows):
+        about = "scores"
+        ours = [_means(row.summaries) for row in rows]
+        reached = {name: _means(references.summaries(name)) for name in ROWS}
+        published = {s.model: _means(summarise_published(results.suite, s.values)) for s in results.published}
+    else:
+        about, columns = "tasks on one scale", metric_columns(results)
+        columns = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
+        axes = [column.task.name for column in columns]
+        scores = [{c.task.name: v.estimate for c in columns if (v := c.value(row))} for row in rows]
+        ours = [{axis: mean for axis, mean in _means(each).items() if not isnan(mean)} for each in scores]
+        estimate = references.table_estimate
+        reached = {
+            name: _means({c.task.name: e for c in columns if (e := estimate(name, c.task, c.metric))})
+            for name in ROWS
+        }
+        published = {source.model: dict(source.values) for source in results.published}
+    complete = [(row, values) for row, values in zip(rows, ours, strict=True) if values.keys() >= set(axes)]
+    if len(axes) < 3 or not complete:
         return None
-    for name in ROWS:
-        reached_by_axis = [references.table_estimate(name, column.task, column.metric) for column in axes]
-        means = [value.mean for value in reached_by_axis if value is not None]
-        if len(means) == len(axes):
-            dashed.append(Ring(name, means, None))
-    title, names = f"{results.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
-    values_of = {source.model: source.values for source in results.published}
-    return RadarChart(
-        title, names, [*rings[:MAX_RINGS], *_published_rings(results, values_of, names), *dashed]
-    )
+    rings = [
+        Ring(row.label, [values[axis] for axis in axes], color_of(results, row.name))
+        for row, values in complete[:MAX_RINGS]
+    ]
+    rings += _published_rings(results, published, axes)
+    for name, values in reached.items():
+        if values.keys() >= set(axes):
+            rings.append(Ring(name, [values[axis] for axis in axes], None))
+    return RadarChart(f"{results.suite.name}: {about}, 0 to 100", axes, rings)
+
+
+def _means(estimates: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: estimate.mean for name, estimate in estimates.items()}
 
 
 def published_color(results: SuiteResults, index: int) -> int:
@@ -383,10 +381,11 @@ class CurveLine:
 
     label: str
     values: Sequence[float]
-    lows: Sequence[float]
-    highs: Sequence[float]
     color: int
     kind: RowKind = "ours"
+    lows: Sequence[float] = ()
+    highs: Sequence[float] = ()
+    """Empty, as `lows`, where intervals are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -466,16 +465,15 @@ def _our_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterat
             for part in ("mean", "low", "high")
         )
         kind: RowKind = "blind" if row.blind else "ours"
-        yield CurveLine(row.label, means, lows, highs, color_of(results, row.name), kind)
+        yield CurveLine(row.label, means, color_of(results, row.name), kind, lows, highs)
 
 
 def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
     for index, source in enumerate(results.published):
         values = [source.values.get(column.task.name, nan) for column in columns]
         if any(map(isfinite, values)):
-            unknown = [nan] * len(values)
             color = published_color(results, index)
-            yield CurveLine(f"{source.model} (published)", values, unknown, unknown, color, "published")
+            yield CurveLine(f"{source.model} (published)", values, color, "published")
 
 
 def _reference_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
@@ -483,5 +481,4 @@ def _reference_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> 
     for name in ROWS:
         reached = [scores.table_estimate(name, column.task, column.metric) for column in columns]
         if any(reached):
-            unknown = [nan] * len(reached)
-            yield CurveLine(name, [e.mean if e else nan for e in reached], unknown, unknown, 0, "reference")
+            yield CurveLine(name, [e.mean if e else nan for e in reached], 0, "reference")

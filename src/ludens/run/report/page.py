@@ -190,14 +190,12 @@ def _suite(results: SuiteResults, metrics: Sequence[str], episodes: int, limit: 
 
 
 def sections(results: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
+    summaries = tables.task_scores(results), tables.metric_summaries(results), standard_deviations(results)
     return {
         "results": results,
         "evidence": evidence(results),
         "scores": split(tables.scores(results, metrics)),
-        "summaries": [
-            *filter(None, (tables.task_scores(results), tables.metric_summaries(results))),
-            *filter(None, [standard_deviations(results)]),
-        ],
+        "summaries": list(filter(None, summaries)),
         "further": tables.further(results, metrics),
         "bars": list(charts.bar_charts(results, metrics)),
         "radars": [

@@ -123,15 +123,10 @@ class Table:
     legend: Sequence[str] = ()
 
 
-def in_parts(parts: Sequence[Table]) -> list[Table]:
-    """The parts of a table, with what is below it below the last one."""
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
-
-
 def split(table: Table) -> list[Table]:
     """A wide table in parts: one for each family of tasks, as in `perceive/chess`, or for some columns.
 
-    Rows that are empty in a part are left out of it.
+    Rows that are empty in a part are left out of it. Notes, warnings and legend are below the last part.
     """
     if len(table.columns) <= MAX_COLUMNS:
         return [table]
@@ -140,7 +135,7 @@ def split(table: Table) -> list[Table]:
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
-    return in_parts(parts)
+    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
 
 def _family(column: Column) -> str:
