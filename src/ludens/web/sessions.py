@@ -193,6 +193,10 @@ class Setup:
     """Time limit for the whole game."""
 
     @property
+    def view(self) -> View:
+        return view_of(self.game, self.render, self.seed)
+
+    @property
     def people(self) -> tuple[str, ...]:
         return tuple(seat for seat, spec in self.specs.items() if spec == HUMAN)
 
@@ -320,8 +324,7 @@ class Session(Observer):
             self.ended = "The game did not begin: somebody did not come."
             self.changed()
         elif self.playing:
-            view = view_of(self.setup.game, self.setup.render, self.setup.seed)
-            name = "somebody" if self.state is None else view.public_name(self.state, seat)
+            name = "somebody" if self.state is None else self.setup.view.public_name(self.state, seat)
             self.ended = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
@@ -354,8 +357,7 @@ class Session(Observer):
 
     def stepped(self, event: StepEvent) -> None:
         self.state = event.state
-        setup = self.setup
-        self.log.add(view_of(setup.game, setup.render, setup.seed), event.state, event.moves)
+        self.log.add(self.setup.view, event.state, event.moves)
         self.changed()
 
     # What browsers are sent
@@ -374,8 +376,7 @@ class Session(Observer):
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, setup = self.seats[seat], self.setup
-        view = view_of(setup.game, setup.render, setup.seed)
+        here, view = self.seats[seat], self.setup.view
         fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,

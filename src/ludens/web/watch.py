@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
-from ludens.core.view import view_of
 from ludens.web.pages import WebSettings, page
 from ludens.web.play import TABLES
 from ludens.web.security import ACCESS
@@ -47,13 +46,12 @@ async def watch(request: web.Request) -> web.Response:
     if session is None or session.state is None:
         raise web.HTTPNotFound(text="This game is not being played.")
     setup, state = session.setup, session.state
-    view = view_of(setup.game, setup.render, setup.seed)
     seats = [
         {
             "seat": seat,
             "spec": setup.specs[seat],
             "to_act": seat in state.to_act,
-            "seen": view.observe(state, seat, "both"),
+            "seen": setup.view.observe(state, seat, "both"),
         }
         for seat in setup.game.seats
     ]

@@ -14,7 +14,6 @@ import orjson
 
 from ludens.core.episode import Episode, Usage
 from ludens.core.errors import MissingExtra
-from ludens.run.comparisons import BlindControl
 from ludens.run.plan import Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores, warnings
@@ -343,11 +342,11 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
             shared, metric=metric.name, percent=metric.percent, higher_is_better=metric.higher_is_better
         )
         if cell.blind is not None and metric is cell.task.metrics[0]:
-            row = _with_control(row, cell.blind)
+            row = replace(row, **_interval("blind_", cell.blind.estimate))
+            row = replace(row, blind_control=cell.blind.name, sees=cell.blind.sees)
         if (score := references.score(BLIND, cell.task, metric)) is not None:
-            mean, low, high = map(_finite, (score.mean, score.low, score.high))
-            row = replace(row, baseline_mean=mean, baseline_low=low, baseline_high=high)
-            row = replace(row, above_baseline=references.above(cell, metric))
+            above = references.above(cell, metric)
+            row = replace(row, **_interval("baseline_", score.estimate), above_baseline=above)
         yield _with_estimate(row, cell.metrics[metric.name])
     if cell.normalised is not None:
         row = replace(shared, metric=NORMALISED, percent=False, higher_is_better=True)
@@ -355,17 +354,12 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
 
 
 def _with_estimate(row: ResultRow, estimate: Estimate) -> ResultRow:
-    mean, low, high, error = map(
-        _finite, (estimate.mean, estimate.low, estimate.high, estimate.standard_error)
-    )
-    return replace(row, mean=mean, low=low, high=high, n=estimate.n, standard_error=error)
+    error = _finite(estimate.standard_error)
+    return replace(row, **_interval("", estimate), n=estimate.n, standard_error=error)
 
 
-def _with_control(row: ResultRow, control: BlindControl) -> ResultRow:
-    mean, low, high = map(_finite, (control.estimate.mean, control.estimate.low, control.estimate.high))
-    return replace(
-        row, blind_mean=mean, blind_low=low, blind_high=high, blind_control=control.name, sees=control.sees
-    )
+def _interval(prefix: str, estimate: Estimate) -> dict[str, Any]:
+    return {f"{prefix}{part}": _finite(getattr(estimate, part)) for part in ("mean", "low", "high")}
 
 
 def _finite(number: float) -> float | None:
