@@ -174,7 +174,8 @@ class EpisodeReplay:
     def prompts(self, index: int, seat: str) -> list[Prompt]:
         """The prompt before each reply of a move; those of earlier moves are rebuilt on the way."""
         if self._rebuilt is None:
-            rebuilt = samples(self.episode, self._game, steps=self.steps, size=self._size)
+            steps = None if self.error else self.steps  # replaying again raises the error
+            rebuilt = samples(self.episode, self._game, steps=steps, size=self._size)
             self._rebuilt = groupby(rebuilt, lambda sample: id(sample.move))
         while (index, seat) not in self._prompts:
             _, replies = next(self._rebuilt, (0, ()))

@@ -167,6 +167,7 @@ async def episode_step(request: web.Request) -> web.Response:
     index, address = _number(request, "step", len(replay.steps)), _address(run, head, offset)
 
     def source(picture: Picture, step: int, seat: str, number: int) -> str:
+        picture.png()  # kept instead of the pixels, which are larger
         query = urlencode({"step": step, "seat": seat, "number": number, "hash": picture.hash})
         return f"/episode-picture/{address}&{query}"
 
