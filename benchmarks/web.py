@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 from statistics import median, quantiles
@@ -32,7 +33,7 @@ from ludens.run.plan import Plan, make_plan
 from ludens.run.store import EPISODES, Head, write_line
 from ludens.run.task import import_suite
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
+from ludens.web.pages import WebSettings
 from ludens.web.security import RateLimit
 
 EPISODES_IN_RUN, OPEN_SECONDS, MEGABYTES = 50_000, 2.0, 500
@@ -73,7 +74,7 @@ async def measure(episodes: int, steps: int) -> dict[str, Any]:
         root = Path(folder)
         await _write_run(root / "large", "tic_tac_toe", ("x", "o"), episodes)
         length = await _write_run(root / "replay", "breakthrough", ("black", "white"), 1)
-        app = make_app(Settings(root), RateLimit(1e9, 1e9))
+        app = make_app(WebSettings(root), RateLimit(1e9, 1e9))
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -117,10 +118,9 @@ async def _replay(client: ClientSession, steps: int) -> dict[str, float]:
     for step in range(steps):
         started = perf_counter()
         address = f"/replay?key=bench%3Abench%3A0%3A0&step={step}"
-        view = json.loads(await _get(client, f"/episode-step{address}"))
-        for seat, shown in view["seats"].items():
-            for number, _ in enumerate(shown["pictures"]):
-                await _get(client, f"/episode-picture{address}&seat={seat}&number={number}")
+        page = (await _get(client, f"/episode-step{address}")).decode()
+        for picture in re.findall(r'src="(/episode-picture/[^"]+)"', page):
+            await _get(client, unescape(picture))
         times.append(1000 * (perf_counter() - started))
     rest = times[1:]
     return {"first_step": times[0], "step": median(rest), "step_p95": quantiles(rest, n=20)[-1]}

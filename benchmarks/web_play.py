@@ -103,10 +103,10 @@ async def _serve(runs: Path) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     from ludens.web.app import make_app
-    from ludens.web.pages import Settings
+    from ludens.web.pages import WebSettings
     from ludens.web.security import RateLimit
 
-    runner = web.AppRunner(make_app(Settings(runs), RateLimit(1e6, 1e6)), access_log=None)
+    runner = web.AppRunner(make_app(WebSettings(runs), RateLimit(1e6, 1e6)), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     print(runner.addresses[0][1], process_time(), flush=True)

@@ -6,7 +6,7 @@ prompts by the function that made them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ludens.agents.vlm import prompt
@@ -14,7 +14,7 @@ from ludens.core.ask import Ask, Exchange, History, build_ask
 from ludens.core.episode import Episode, Move, Try, TryVerdict
 from ludens.core.game import Game
 from ludens.core.options import configure, options_of
-from ludens.core.replay import config_of, game_of, render_options_of, replay
+from ludens.core.replay import Step, config_of, game_of, render_options_of, replay
 from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
@@ -62,6 +62,7 @@ def samples(
     game: Game | None = None,
     *,
     state: State | None = None,
+    steps: Sequence[Step] | None = None,
     size: int | None = None,
     options: PromptOptions | None = None,
 ) -> Iterator[Sample]:
@@ -69,12 +70,13 @@ def samples(
 
     Args:
         state: The state in which it began, where the episode does not record how to reach it.
+        steps: Its replay, where that is at hand.
         size: Of the pictures, where another than the episode's is wanted.
         options: How seats of bots and people are addressed; models are addressed as they were.
     """
     game = game_of(episode, game)
     table = _Rebuilt(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
-    steps = list(replay(episode, game, state))
+    steps = steps or list(replay(episode, game, state))
     rewards = iter(move_rewards(episode, game, steps[-1].state))
     for step in steps:
         for move in step.moves:
@@ -84,7 +86,7 @@ def samples(
 
 
 def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
-    """What each move of an episode earned, given its last state."""
+    """What every finished move earned, given the last state."""
     if episode.status == "forfeit":
         return [episode.returns[move.seat] for move in episode.moves]
     return game.rewards(state, episode.moves)

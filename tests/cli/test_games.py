@@ -71,7 +71,7 @@ def test_a_game_that_fails_to_load_is_listed_with_the_error(
 
 
 def test_stored_descriptions_are_those_of_the_games() -> None:
-    stored = json.loads(Path(games.__file__).with_suffix(".json").read_text())
-    current = json.loads(json.dumps(games.shipped_games()))
+    stored = json.loads(Path(lists.__file__).with_name("games.json").read_text())
+    current = json.loads(json.dumps(lists.shipped_games()))
     assert {name: stored.get(name) for name in current} == current, "run `python -m ludens.cli.lists`"
     assert set(stored) - set(current) <= {"pong"}, "run `python -m ludens.cli.lists`"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from ludens.cli.verify import _move_lines
 from ludens.core.episode import Move, Try
 from ludens.run.store import EPISODES, read_records
+from ludens.run.viewer import move_lines
 from tests.cli.conftest import Run
 from tests.support.reported import make_run
 
@@ -56,7 +56,7 @@ def test_moves_and_replies_are_printed_in_one_line_each(folder: Path, ludens: Ru
 
 def test_long_replies_are_shortened() -> None:
     long = Move(3, "x", "B2", "retried", tries=[Try("a\n" * 500, "unreadable"), Try("Action: B2")])
-    first, second, third = _move_lines(long)
+    first, second, third = move_lines(long)
     assert first == "   3. x: B2 (retried)"
     assert second.startswith("        unreadable: a a a")
     assert second.endswith("... (999 characters)")

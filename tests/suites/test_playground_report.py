@@ -54,7 +54,7 @@ def test_the_radar_has_the_scores_as_axes_once_all_are_there(run: Path) -> None:
 
 
 def test_sweeps_are_drawn_as_curves_with_published_lines(tmp_path: Path) -> None:
-    from ludens.run.report.curves import curve_charts
+    from ludens.run.report.charts import curve_charts
 
     folder = tmp_path / "sweep"
     tasks = ",".join(f"density/{pieces}" for pieces in DENSITIES)

@@ -14,8 +14,8 @@ from aiohttp.test_utils import TestServer
 from aiohttp.web import Application
 
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
-from ludens.web.security import Access
+from ludens.web.pages import WebSettings
+from ludens.web.security import ServerAccess
 
 TOKEN = "the-organiser-of-this-test"
 
@@ -84,7 +84,7 @@ class Seat:
 @asynccontextmanager
 async def served(runs: Path, port: int = 0, **more: Any) -> AsyncIterator[Callable[[], Visitor]]:
     """A server, on a free port or this one; calling the result gives another visitor."""
-    app = make_app(Settings(runs, Access(organiser=TOKEN), **more))
+    app = make_app(WebSettings(runs, ServerAccess(organiser=TOKEN), **more))
     server = TestServer(app, port=port or None)
     await server.start_server()
     root, visitors = f"http://127.0.0.1:{server.port}", []

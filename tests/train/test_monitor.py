@@ -22,6 +22,7 @@ from ludens.train.monitor import bands, curves, switches  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.session import train  # noqa: E402
+from tests.run.report.test_escape import parsed  # noqa: E402
 from tests.support.tiny_training import recipe  # noqa: E402
 
 SPY = {
@@ -89,7 +90,13 @@ def test_sample_games_can_be_replayed(
 def test_the_page_is_self_contained(run: tuple[Path, list[str]]) -> None:
     page = (run[0] / "index.html").read_text()
     assert "<h1>&lt;spy&gt;</h1>" in page
-    assert not re.search(r"(src|href)\s*=|url\(|@import", page)
+    assert not re.search(r"url\(|@import", page)
+    tags = parsed(page)
+    links = [value for _, attrs in tags.found for name, value in attrs if name in ("src", "href", "action")]
+    assert links
+    assert all((value or "").startswith(("data:image/png;base64,", "#")) for value in links)
+    assert [name for _, attrs in tags.found for name, _ in attrs if name.startswith("on")] == []
+    assert page.count('<div class="viewer">') == page.count('<details class="episode">') > 0
     for name in ("kl", "entropy", "length clue", "votes n/a", "fallback", "won", "accuracy_ema"):
         assert f"<figcaption>{name}<small>" in page
     assert "seed 500001" in page

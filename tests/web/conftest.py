@@ -11,8 +11,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from ludens.run.task import SUITES
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
-from ludens.web.security import Access
+from ludens.web.pages import WebSettings
+from ludens.web.security import ServerAccess
 from tests.support import reported, suites
 
 Client = TestClient[web.Request, web.Application]
@@ -56,7 +56,7 @@ async def start() -> AsyncIterator[Start]:
 def serve(start: Start) -> Serve:
     """Starts a server for a folder of runs."""
 
-    async def served(root: Path, access: Access | None = None) -> Client:
-        return await start(make_app(Settings(root, access or Access())))
+    async def served(root: Path, access: ServerAccess | None = None) -> Client:
+        return await start(make_app(WebSettings(root, access or ServerAccess())))
 
     return served

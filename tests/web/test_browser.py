@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from ludens.run.report import load_results, render
+from ludens.run.report.page import episode_page
 from ludens.run.store import EPISODES, read_records
 from tests.support.reported import INSULT
 from tests.support.runs import TURNS, plan_of, played
@@ -61,18 +63,72 @@ async def test_an_episode_is_replayed_by_keys(reported_runs: Path, serve: Serve,
     assert boards[0] == boards[2] != boards[1]
     assert boards[-1] == await page.locator(".twin .text").first.text_content()
     await page.keyboard.press("Home")
-    await page.locator("#speed").select_option("200")
+    await page.locator(".speed").select_option("200")
     await page.locator("h1").click()
     await page.keyboard.press("Space")
     await at_step(page, last)
     await expect(page.locator("[data-go=play]")).to_have_text("Play")
-    await page.locator("#slider").focus()
+    await page.locator(".slider").focus()
     await page.keyboard.press("ArrowLeft")
     await at_step(page, last - 1)
     await expect(page.locator(".verification")).to_contain_text("as recorded")
     await page.locator(".moves summary").click()
     await page.locator(".moves a").nth(2).click()
     await at_step(page, 2)
+    assert watched.problems == []
+
+
+async def test_what_a_reader_opens_stays_open_in_other_steps(
+    reported_runs: Path, serve: Serve, browser: Browser
+) -> None:
+    client = await serve(reported_runs)
+    watched = await open_page(browser)
+    page = watched.page
+    await page.goto(address(client, f"/episode/{RUN}?key=rude%3Aturns%3A0%3A0#step=0"))
+    await at_step(page, 0)
+    await page.locator("details[data-reply] > summary").first.click()
+    messages = page.locator("details[data-reply]").first.locator(".message")
+    await expect(messages.first).to_contain_text("You play tic-tac-toe")
+    await page.locator("h1").click()
+    for step in (1, 2):
+        await page.keyboard.press("ArrowRight")
+        await at_step(page, step)
+    await expect(page.locator("details[data-reply]").first).to_have_attribute("open", "")
+    await expect(messages.first).to_be_visible()
+    assert watched.problems == []
+
+
+async def test_reports_and_single_pages_have_the_same_viewer(
+    reported_runs: Path, tmp_path: Path, browser: Browser
+) -> None:
+    report, alone = tmp_path / "report.html", tmp_path / "episode.html"
+    report.write_bytes(render(load_results([reported_runs / RUN]), "html", episodes=1))
+    [record] = [r for r in read_records(reported_runs / RUN) if r.key == "rude:turns:0:0"]
+    alone.write_text(episode_page(record.episode, record.key, 256), encoding="utf-8")
+    last = len(record.episode.moves)
+    watched = await open_page(browser, viewport={"width": 390, "height": 844})
+    page = watched.page
+    await page.goto(alone.as_uri() + "#step=1")
+    await at_step(page, 1)
+    for key, step in (("ArrowRight", 2), ("End", last), ("Home", 0)):
+        await page.keyboard.press(key)
+        await at_step(page, step)
+        await expect(page.locator(".step:visible")).to_have_count(1)
+    await page.locator("[data-go=all]").click()
+    await expect(page.locator(".step:visible")).to_have_count(last + 1)
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
+    await page.goto(report.as_uri())
+    await page.keyboard.press("ArrowRight")
+    cards = page.locator("details.episode[data-task=turns]")
+    first, second = cards.nth(0), cards.nth(1)
+    await first.locator("summary").first.click()
+    await second.locator("summary").first.click()
+    steps = [await card.locator(".panel").get_attribute("data-step") for card in (first, second)]
+    assert steps == ["0", "0"]
+    await page.keyboard.press("ArrowRight")  # only the viewer that was used last moves
+    await expect(second.locator(".panel")).not_to_have_attribute("data-step", "0")
+    await expect(first.locator(".panel")).to_have_attribute("data-step", "0")
+    assert "#" not in page.url
     assert watched.problems == []
 
 

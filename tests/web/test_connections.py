@@ -18,7 +18,7 @@ from aiohttp import ClientSession, web
 from ludens.web import connections, home, security
 from ludens.web.app import make_app
 from ludens.web.connections import FewLines, listen, mark_busy
-from ludens.web.pages import Settings
+from ludens.web.pages import WebSettings
 from tests.web.conftest import Serve
 
 FILES, HALF_OPEN = 160, 300
@@ -88,7 +88,7 @@ async def test_a_request_must_arrive_in_time(
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
     monkeypatch.setattr(connections, "IDLE_SECONDS", 0.2)
     monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
-    port = await listening(make_app(Settings(tmp_path)))
+    port = await listening(make_app(WebSettings(tmp_path)))
     origin = f"Origin: http://127.0.0.1:{port}\r\n".encode()
     host = f"Host: 127.0.0.1:{port}\r\n".encode()
     for sent, status in (

@@ -16,10 +16,11 @@ from PIL import Image
 from yarl import URL
 
 from ludens.core.verify import verify
+from ludens.run.report.page import STYLES
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
-from ludens.run.report.page import transcript
 from ludens.run.results import load_results
 from ludens.run.store import EPISODES, read_lines, read_records
+from ludens.run.viewer import EpisodeReplay
 from ludens.web import home, pages
 from tests.run.report.test_escape import parsed
 from tests.support.runs import TURNS, plan_of, played
@@ -232,6 +233,12 @@ def first(folder: Path, entrant: str, task: str) -> tuple[str, int]:
     )
 
 
+def seats_of(html: str) -> dict[str, str]:
+    """The markup of every seat in a step."""
+    parts = re.findall(r'<section class="seat[^"]*" data-seat="([^"]+)">(.*?)</section>', html, re.DOTALL)
+    return dict(parts)
+
+
 async def test_every_step_shows_what_each_seat_saw_and_did(reported_runs: Path, serve: Serve) -> None:
     folder = reported_runs / "first" / "reported"
     [record] = [r for r in read_records(folder) if r.key == "rude:turns:0:0"]
@@ -239,18 +246,21 @@ async def test_every_step_shows_what_each_seat_saw_and_did(reported_runs: Path, 
     query = f"key={quote(record.key, safe='')}"
     marks = set()
     for index in range(len(record.episode.moves) + 1):
-        reply = await client.get(f"/episode-step/{RUN}?{query}&step={index}")
-        step = await reply.json()
-        assert set(step["seats"]) == {"x", "o"}
+        seats = seats_of(await text_of(client, f"/episode-step/{RUN}?{query}&step={index}"))
+        assert set(seats) == {"x", "o"}
         for move in (m for m in record.episode.moves if m.step == index):
-            shown = step["seats"][move.seat]
-            assert shown["move"]["action"] == move.action
-            assert [one["verdict"] for one in shown["move"]["tries"]] == [one.verdict for one in move.tries]
-            assert [p["hash"] for p in shown["pictures"]] == (
-                move.pictures or [p["hash"] for p in shown["pictures"]]
-            )
-            assert shown["mark"] == ("verified" if move.pictures else "none")
-            marks.add(shown["mark"])
+            shown = seats[move.seat]
+            assert re.findall(r'<bdi class="words played">(.*?)</bdi>', shown) == [move.action]
+            assert re.findall(r'<div class="reply r-(\w+)">', shown) == [one.verdict for one in move.tries]
+            hashes = re.findall(r"hash=(\w+)", shown)
+            assert hashes == (move.pictures or hashes)
+            assert len(hashes) == 1
+            [mark] = re.findall(r'data-mark="(\w+)"', shown)
+            assert mark == ("verified" if move.pictures else "none")
+            marks.add(mark)
+        idle = {"x", "o"} - {m.seat for m in record.episode.moves if m.step == index}
+        word = "final position" if index == len(record.episode.moves) else "did not act"
+        assert all(word in seats[seat] for seat in idle)
         picture = await client.get(f"/episode-picture/{RUN}?{query}&step={index}&seat=x&number=0")
         image = Image.open(io.BytesIO(await picture.read()))
         assert image.size == (512, 512)
@@ -265,17 +275,22 @@ async def test_prompts_are_those_of_the_report(reported_runs: Path, serve: Serve
     folder = reported_runs / "first" / "reported"
     [record] = [r for r in read_records(folder) if r.key == "rude:turns:0:0"]
     client = await serve(reported_runs)
-    turns = [turn for turn in transcript(record.episode, size=256) if turn.move.seat == "x"]
-    for turn in reversed(turns):  # later moves first: earlier ones must still be found
-        address = f"/episode-prompt/{RUN}?key=rude%3Aturns%3A0%3A0&step={turn.move.step}&seat=x"
-        prompts = (await (await client.get(address)).json())["prompts"]
-        assert len(prompts) == len(turn.exchanges)
-        for shown, (messages, _) in zip(prompts, turn.exchanges, strict=True):
-            assert [m["role"] for m in shown] == [m.role for m in messages]
-            assert "Your legal actions" in shown[-1]["text"] or len(shown) > 2
-            assert "[picture]" in "".join(m["text"] for m in shown)
-    bot = await client.get(f"/episode-prompt/{RUN}?key=rude%3Aturns%3A0%3A0&step=1&seat=o")
-    assert (await bot.json())["prompts"] == [[]]
+    replay = EpisodeReplay(record.key, record.episode)
+    moves = [move for move in record.episode.moves if move.seat == "x"]
+    for move in reversed(moves):  # later moves first: earlier ones must still be found
+        address = f"/episode-prompt/{RUN}?key=rude%3Aturns%3A0%3A0&step={move.step}&seat=x"
+        _, *prompts = (await text_of(client, address)).split('<div class="messages">')
+        expected = replay.prompts(move.step, "x")
+        assert len(prompts) == len(expected) == len(move.tries)
+        for shown, messages in zip(prompts, expected, strict=True):
+            texts = re.findall(
+                r'<div class="message (\w+)">.*?<bdi class="words">(.*?)</bdi>', shown, re.DOTALL
+            )
+            assert [role for role, _ in texts] == [m.role for m in messages]
+            assert "Your legal actions" in texts[-1][1] or len(texts) > 2
+            assert "[picture]" in shown
+    bot = await text_of(client, f"/episode-prompt/{RUN}?key=rude%3Aturns%3A0%3A0&step=1&seat=o")
+    assert bot.split() == ["<div", 'class="messages">', "</div>"]
 
 
 async def test_a_picture_that_differs_is_marked(tmp_path: Path, serve: Serve, reported_runs: Path) -> None:
@@ -288,8 +303,8 @@ async def test_a_picture_that_differs_is_marked(tmp_path: Path, serve: Serve, re
     file.write_bytes(data.replace(line, line.replace(hashed, hashed[::-1])))
     client = await serve(tmp_path)
     query = f"key={quote(key, safe='')}&at={offset}"
-    step = await (await client.get(f"/episode-step/changed?{query}&step=0")).json()
-    assert step["seats"]["viewer"]["mark"] == "differs"
+    step = await text_of(client, f"/episode-step/changed?{query}&step=0")
+    assert 'data-mark="differs"' in seats_of(step)["viewer"]
     verified = await (await client.get(f"/episode-verify/changed?{query}")).json()
     assert "pictures" in verified["problem"]
 
@@ -367,7 +382,7 @@ async def test_an_episode_of_another_version_is_explained(
 def test_no_class_is_styled_by_two_sheets() -> None:
     """All sheets are sent as one: a rule for the pictures of one page must not apply to those of another."""
     folder = Path(pages.__file__).parent / "static"
-    sheets = [REPORT_TEMPLATES / "page.css", *sorted(folder.glob("*.css"))]
+    sheets = [*(REPORT_TEMPLATES / name for name in STYLES), *sorted(folder.glob("*.css"))]
     leading = [
         {
             name[0]

@@ -24,8 +24,8 @@ from ludens.core.errors import BadOption
 from ludens.suites.people import read_study
 from ludens.web.addresses import limited_by, read_networks, read_url
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
-from ludens.web.security import Access, RateLimit
+from ludens.web.pages import WebSettings
+from ludens.web.security import RateLimit, ServerAccess
 from ludens.web.study.pages import NEW_AT_ONCE, ROOM, study_path
 from tests.support.web_client import Visitor
 from tests.web.conftest import Client, Start
@@ -48,8 +48,10 @@ async def seen(request: web.Request) -> web.Response:
     return web.json_response({"remote": request.remote, "origin": str(request.url.origin())})
 
 
-async def behind(start: Start, tmp_path: Path, access: Access, limit: RateLimit | None = None) -> Client:
-    app = make_app(Settings(tmp_path, access), limit)
+async def behind(
+    start: Start, tmp_path: Path, access: ServerAccess, limit: RateLimit | None = None
+) -> Client:
+    app = make_app(WebSettings(tmp_path, access), limit)
     app.router.add_route("*", "/seen", seen)
     return await start(app)
 
@@ -75,13 +77,13 @@ async def behind(start: Start, tmp_path: Path, access: Access, limit: RateLimit 
 async def test_only_trusted_proxies_are_believed(
     trusted: list[str], forwarded: list[str], remote: str, start: Start, tmp_path: Path
 ) -> None:
-    client = await behind(start, tmp_path, Access(proxies=read_networks(trusted)))
+    client = await behind(start, tmp_path, ServerAccess(proxies=read_networks(trusted)))
     headers = [("X-Forwarded-For", text) for text in forwarded]
     assert (await (await client.get("/seen", headers=headers)).json())["remote"] == remote
 
 
 async def test_limits_count_the_real_address(start: Start, tmp_path: Path) -> None:
-    access = Access(proxies=read_networks(["127.0.0.1"]))
+    access = ServerAccess(proxies=read_networks(["127.0.0.1"]))
     client = await behind(start, tmp_path, access, RateLimit(per_second=0.001, burst=2))
 
     async def statuses(*forwarded: str) -> list[int]:
@@ -98,7 +100,7 @@ def test_an_ipv6_network_is_one_address() -> None:
 
 
 async def test_links_and_cookies_have_the_public_scheme(start: Start, tmp_path: Path) -> None:
-    access = Access(url=read_url(f"https://{NAME}:8443/"))
+    access = ServerAccess(url=read_url(f"https://{NAME}:8443/"))
     client = await behind(start, tmp_path, access)
     assert access.token  # others can reach it
     for host, secure in ((f"{NAME}:8443", True), (f"127.0.0.1:{client.port}", False)):
@@ -116,8 +118,8 @@ async def test_links_and_cookies_have_the_public_scheme(start: Start, tmp_path: 
 
 async def test_one_address_cannot_fill_a_study(start: Start, tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
-    settings = Settings(
-        tmp_path, Access(proxies=read_networks(["127.0.0.1"])), read_study(tmp_path / "study.toml")
+    settings = WebSettings(
+        tmp_path, ServerAccess(proxies=read_networks(["127.0.0.1"])), read_study(tmp_path / "study.toml")
     )
     app = make_app(settings)
     client, path = await start(app), study_path(app)

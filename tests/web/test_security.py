@@ -13,8 +13,8 @@ from yarl import URL
 from ludens.core.errors import BadOption
 from ludens.suites.people import read_study
 from ludens.web.app import make_app
-from ludens.web.pages import Settings
-from ludens.web.security import ACCESS, MAX_BODY, Access, RateLimit, checks_own_token, may_be_linked
+from ludens.web.pages import WebSettings
+from ludens.web.security import ACCESS, MAX_BODY, RateLimit, ServerAccess, checks_own_token, may_be_linked
 from tests.web.conftest import Client, Serve, Start
 
 STUDY = next(Path(__file__).parents[2].joinpath("docs", "studies").glob("*.toml"))
@@ -47,8 +47,8 @@ async def socket(request: web.Request) -> web.WebSocketResponse:
 def serve(tmp_path: Path, start: Start) -> Serve:
     """Starts a server that has these pages too."""
 
-    async def served(access: Access | None = None, limit: RateLimit | None = None) -> Client:
-        app = make_app(Settings(tmp_path, access or Access()), limit)
+    async def served(access: ServerAccess | None = None, limit: RateLimit | None = None) -> Client:
+        app = make_app(WebSettings(tmp_path, access or ServerAccess()), limit)
         app.router.add_route("*", "/told", told)
         app.router.add_get("/seat", seat)
         app.router.add_get("/socket", socket)
@@ -79,14 +79,14 @@ async def test_a_forged_host_is_refused(host: str, status: int, serve: Serve) ->
 
 
 def test_a_server_for_others_knows_addresses_and_its_names_only() -> None:
-    access = Access("0.0.0.0", ("play.example",))
+    access = ServerAccess("0.0.0.0", ("play.example",))
     assert access.knows("192.168.0.7:8765")
     assert access.knows("PLAY.example")
     assert not access.knows("evil.example")
     assert access.token
     assert access.token != access.organiser
-    assert Access("127.0.0.1", ("play.example",)).token  # others can reach it through that name
-    assert not Access("::1").token
+    assert ServerAccess("127.0.0.1", ("play.example",)).token  # others can reach it through that name
+    assert not ServerAccess("::1").token
 
 
 async def test_requests_of_other_pages_are_refused(serve: Serve) -> None:
@@ -121,7 +121,7 @@ FRAME = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])  # the latter: another port of this machine
 async def test_another_site_can_lead_people_here_and_nothing_else(site: str, serve: Serve) -> None:
-    access = Access()
+    access = ServerAccess()
     client = await serve(access)
 
     async def status(path: str, sent: dict[str, str], of: str = site) -> int:
@@ -153,7 +153,7 @@ async def test_another_site_can_lead_people_here_and_nothing_else(site: str, ser
 
 
 def test_pages_that_may_be_linked(tmp_path: Path) -> None:
-    app = make_app(Settings(tmp_path, Access(), read_study(STUDY)))
+    app = make_app(WebSettings(tmp_path, ServerAccess(), read_study(STUDY)))
     marked = [route for route in app.router.routes() if getattr(route.handler, "may_be_linked", False)]
     assert {route.method for route in marked} == {"GET", "HEAD"}
     linked = {route.resource.canonical for route in marked if route.resource}
@@ -168,7 +168,7 @@ def test_pages_that_may_be_linked(tmp_path: Path) -> None:
 
 
 async def test_other_machines_need_a_token(serve: Serve) -> None:
-    access = Access("0.0.0.0", token="visitors-token-1234")
+    access = ServerAccess("0.0.0.0", token="visitors-token-1234")
     client = await serve(access)
     assert (await client.get("/told")).status == 403
     assert (await client.get("/")).status == 403
@@ -189,7 +189,7 @@ async def test_other_machines_need_a_token(serve: Serve) -> None:
 
 
 async def test_the_organiser_is_known_by_a_token_only(serve: Serve) -> None:
-    access = Access()
+    access = ServerAccess()
     client = await serve(access)
     assert (await (await client.get("/told")).json())["role"] == "visitor"
     assert (await (await client.get("/told", params={"token": access.organiser})).json())[
@@ -199,7 +199,7 @@ async def test_the_organiser_is_known_by_a_token_only(serve: Serve) -> None:
 
 
 async def test_a_token_is_never_sent_to_another_host(serve: Serve) -> None:
-    access = Access()
+    access = ServerAccess()
     client = await serve(access)
     path = f"http://127.0.0.1:{client.port}//evil.example/?token={access.organiser}"
     reply = await client.session.get(URL(path, encoded=True), allow_redirects=False)
@@ -209,7 +209,7 @@ async def test_a_token_is_never_sent_to_another_host(serve: Serve) -> None:
 @pytest.mark.parametrize("token", ["short", "ünicode-token-of-some-length"])
 def test_a_weak_token_is_refused(token: str) -> None:
     with pytest.raises(BadOption, match="ASCII"):
-        Access(token=token)
+        ServerAccess(token=token)
 
 
 async def test_large_bodies_are_refused(serve: Serve) -> None:

@@ -4,13 +4,12 @@ episode again."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from shlex import quote
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -18,10 +17,10 @@ from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import counted, json_out, table, writable
 from ludens.core.errors import BadFile, BadOption, MissingPictures
-from ludens.core.plain import harmless, one_line
+from ludens.core.plain import one_line
 
 if TYPE_CHECKING:
-    from ludens.core.episode import Episode, Move
+    from ludens.core.episode import Episode
     from ludens.run.verify import RunVerification
 
 
@@ -50,20 +49,25 @@ def verify(
 
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
-    progress = _Progress()
+    progress = _VerifyProgress()
     try:
         result = verify_run(run, workers=workers, on_progress=progress)
     finally:
         progress.close()
     code = DONE if result.ok else FAILED
     if json:
-        json_out(_fields(result))
+        failures = [{"key": key, "reason": reason} for key, reason in result.failures]
+        json_out(
+            {name: getattr(result, name) for name in _FIELDS}
+            | asdict(result.verified)
+            | {"failures": failures}
+        )
         return code
     for key, reason in result.failures:
         print(f"{one_line(key)}: {one_line(reason)}")
-    found = result.verified
+    counts = result.verified
     print(f"planned {result.planned:,}, present {result.present:,}, proven {result.proven:,}{_rest(result)}.")
-    print(f"{found.moves:,} moves, {found.replies:,} replies, {found.pictures:,} pictures verified.")
+    print(f"{counts.moves:,} moves, {counts.replies:,} replies, {counts.pictures:,} pictures verified.")
     if result.missing:
         print(
             "Episodes are missing although the run was finished: they were removed."
@@ -73,23 +77,18 @@ def verify(
     return code
 
 
-def _fields(result: RunVerification) -> dict[str, object]:
-    names = (
-        "planned",
-        "present",
-        "proven",
-        "finished",
-        "missing",
-        "repeated",
-        "unplanned",
-        "voids",
-        "episodes",
-    )
-    return {
-        **{name: getattr(result, name) for name in names},
-        **{name: getattr(result.verified, name) for name in ("moves", "replies", "pictures")},
-        "failures": [{"key": key, "reason": reason} for key, reason in result.failures],
-    }
+_FIELDS = [
+    "planned",
+    "present",
+    "proven",
+    "finished",
+    "missing",
+    "repeated",
+    "unplanned",
+    "voids",
+    "episodes",
+]
+"""The fields of a `RunVerification` that --json prints, besides what was verified and the failures."""
 
 
 def _rest(result: RunVerification) -> str:
@@ -106,7 +105,7 @@ def _rest(result: RunVerification) -> str:
     return "".join(parts)
 
 
-class _Progress:
+class _VerifyProgress:
     """A line on stderr: redrawn in a terminal, else printed every few seconds."""
 
     def __init__(self) -> None:
@@ -148,19 +147,19 @@ def repair(
     from ludens.suites.people import records
 
     import_suite(suite or "")
-    found = repairs.repair(run)
+    repaired = repairs.repair(run)
     study = run / records.PARTICIPANTS
     people = repairs.set_aside(study, records.LINE_START, records.read_line)
     if json:
-        result = {"moved": _json(found.moved), "done": found.done, "planned": found.planned}
-        result |= {"missing": found.missing} | ({"participants": _json(people)} if study.exists() else {})
+        result = {"moved": _json(repaired.moved), "done": repaired.done, "planned": repaired.planned}
+        result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, moved in ((run / EPISODES, found.moved), (study, people)):
+    for path, moved in ((run / EPISODES, repaired.moved), (study, people)):
         _list(repairs.bad_lines(path), moved)
-    valid = "" if found.moved or people else "All lines are valid. "
-    print(f"{valid}{found.done:,} of {found.planned:,} episodes done.")
-    if found.missing and not study.exists():
-        print(f"To play the {counted(found.missing, 'missing episode')}: ludens resume {quote(str(run))}")
+    valid = "" if repaired.moved or people else "All lines are valid. "
+    print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
+    if repaired.missing and not study.exists():
+        print(f"To play the {counted(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
     return None
 
 
@@ -178,9 +177,6 @@ def _json(moved: list[tuple[int, str]]) -> list[dict[str, object]]:
 
 
 _SUFFIXES = (".gif", ".html", ".png")
-_REPLAY_LISTED = 40
-_TEXT = 160
-"""Characters shown of a reply."""
 
 
 def replay(
@@ -214,27 +210,28 @@ def replay(
         if out is not None:
             raise BadOption("missing argument KEY: name an episode, or drop --out to list all episodes.")
         return _replay_list(run, json)
-    found, name = _read(run, key)
-    if found.status == "void" and not found.moves:
-        raise BadOption(f"{name!r} has no moves, it was void from the start: {found.error}")
     from ludens.core.verify import verify
+    from ludens.run.viewer import as_text
 
+    episode, name = _read(run, key)
+    if episode.status == "void" and not episode.moves:
+        raise BadOption(f"{name!r} has no moves, it was void from the start: {episode.error}")
     verified, missing = None, None
     try:
-        verified = verify(found)
+        verified = verify(episode)
     except MissingPictures as error:
         missing = error
     written = out is not None and (missing is None or out.suffix.lower() == ".html")
     if out is not None and written:
         writable(out)
         try:
-            out.write_bytes(_render(found, name, out, seat, size, ms))
+            out.write_bytes(_render(episode, name, out, seat, size, ms))
         except OSError as error:
             raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
     if json:
-        json_out({"key": name, "verified": verified and asdict(verified), "episode": found})
+        json_out({"key": name, "verified": verified and asdict(verified), "episode": episode})
     else:
-        print(_summary(found, name) + (f"\n{verified}." if verified else ""))
+        print(as_text(name, episode) + (f"\n{verified}." if verified else ""))
         if written:
             print(f"Written to {out}.")
     if missing is not None:
@@ -256,46 +253,30 @@ def _read(run: Path, key: str | None) -> tuple[Episode, str]:
 
 def _replay_list(run: Path, json: bool) -> None:
     from ludens.run.store import iter_records, read_lines, read_plan
+    from ludens.run.viewer import returns_text
 
     read_plan(run)  # raises an error if the folder is not a run
     total = sum(1 for _ in read_lines(run))
-    records = islice(iter_records(run), None if json else _REPLAY_LISTED)
-    listed = [_listed(number, record.key, record.episode) for number, record in enumerate(records, 1)]
-    if json:
-        return json_out(listed)
-    rows = [
-        (str(one["number"]), one["key"], one["status"], _returns(one["returns"]), str(one["fallbacks"] or ""))
-        for one in listed
-    ]
+    records = islice(iter_records(run), None if json else _LISTED)
     columns = ("number", "key", "status", "returns", "fallbacks")
+    listed = [
+        (number, record.key, e.status, e.returns, e.verdicts()["fallback"])
+        for number, record in enumerate(records, 1)
+        for e in [record.episode]
+    ]
+    if json:
+        return json_out([dict(zip(columns, values, strict=True)) for values in listed])
+    rows = [
+        (str(number), key, status, returns_text(returns), str(fallbacks or ""))
+        for number, key, status, returns, fallbacks in listed
+    ]
     table(f"{total:,} episodes in {run}", columns, rows, ("number", "fallbacks"))
-    more = total - _REPLAY_LISTED
+    more = total - _LISTED
     print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to replay one.")
     return None
 
 
-def _listed(number: int, key: str, episode: Episode) -> dict[str, Any]:
-    return {
-        "number": number,
-        "key": key,
-        "status": episode.status,
-        "returns": episode.returns,
-        "fallbacks": episode.verdicts()["fallback"],
-    }
-
-
-def _returns(returns: Mapping[str, float]) -> str:
-    return ", ".join(f"{seat} {value:g}" for seat, value in returns.items())
-
-
-def _render(
-    episode: Episode,
-    name: str,
-    out: Path,
-    seat: str | None,
-    size: int | None,
-    ms: int,
-) -> bytes:
+def _render(episode: Episode, name: str, out: Path, seat: str | None, size: int | None, ms: int) -> bytes:
     from ludens.run.replays import animation, film_strip
 
     match out.suffix.lower():
@@ -306,34 +287,3 @@ def _render(
     from ludens.run.report.page import episode_page
 
     return episode_page(episode, name, size or 384).encode()
-
-
-def _summary(episode: Episode, name: str) -> str:
-    who = ", ".join(f"{seat} is {spec}" for seat, spec in episode.seats.items())
-    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(episode.verdicts().items()))
-    steps = len({move.step for move in episode.moves})
-    why = [f"void because of {episode.culprit or 'the game'}: {episode.error}"] if episode.error else []
-    lines = [
-        f"{name}: {episode.game}, seed {episode.seed}; {who}",
-        *(line for move in episode.moves for line in _move_lines(move)),
-        *(line for move in episode.unfinished for line in _move_lines(move)),
-        f"{episode.status} after {counted(steps, 'step')}; returns: {_returns(episode.returns)}; "
-        f"verdicts: {verdicts or 'none'}",
-        *why,
-    ]
-    return harmless("\n".join(lines))
-
-
-def _move_lines(move: Move) -> Iterator[str]:
-    """A move, and the replies that say more than its action."""
-    verdict = "" if move.verdict == "ok" else f" ({move.verdict})"
-    yield f"{move.step:>4}. {move.seat}: {_shortened(move.action)}{verdict}"
-    for tried in move.tries:
-        if tried.verdict != "ok" or tried.text != move.action:
-            reason = f" [{one_line(tried.reason)}]" if tried.reason else ""
-            yield f"        {tried.verdict}: {_shortened(tried.text)}{reason}"
-
-
-def _shortened(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _TEXT else f"{line[:_TEXT]}... ({len(line):,} characters)"

@@ -14,7 +14,7 @@ from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
 
 if TYPE_CHECKING:
-    from ludens.web.pages import Settings
+    from ludens.web.pages import WebSettings
 
 PORT = 8765
 
@@ -58,8 +58,8 @@ def web(
     from ludens.suites.people import read_study
     from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
-    from ludens.web.pages import Settings
-    from ludens.web.security import Access
+    from ludens.web.pages import WebSettings
+    from ludens.web.security import ServerAccess
 
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
@@ -67,7 +67,7 @@ def web(
     conducted = read_study(study) if study else None
     if conducted is not None:
         permit(plan_accesses(conducted.plan()), Setter.FILE, allow)
-    access = Access(
+    access = ServerAccess(
         host,
         tuple(each.lower() for each in name),
         token or "",
@@ -78,14 +78,14 @@ def web(
     if access.url.startswith("https:") and not access.proxies:
         aside("without --trusted-proxy, everybody behind the proxy has one address, and shares its limits.")
     try:
-        settings = Settings(runs, access, conducted, budget)
+        settings = WebSettings(runs, access, conducted, budget)
         with short_log():
             asyncio.run(_serve(settings, port, not no_open))
     except KeyboardInterrupt:
         print("Stopped.")
 
 
-async def _serve(settings: Settings, port: int, open_page: bool) -> None:
+async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
     from ludens.web.app import make_app
     from ludens.web.connections import listen
     from ludens.web.study.pages import study_path

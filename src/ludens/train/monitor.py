@@ -9,38 +9,26 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from jinja2 import FileSystemLoader
 
-from ludens.core.episode import Episode
 from ludens.core.files import write_atomically
-from ludens.run.report.page import environment
+from ludens.run.report.page import PICTURE_SIZE, TEMPLATES, environment, steps_to_show
+from ludens.run.viewer import SizeLimit, embed, returns_text
 from ludens.train.algorithms import TRAINED
-
-if TYPE_CHECKING:
-    from ludens.train.loop import Trainer
-
+from ludens.train.loop import Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
 FIRST = (
-    "won",
-    "blind won",
-    "reward",
-    "accuracy",
-    "na",
-    "clue truth",
-    "kl",
-    "rehearsal",
-    "entropy",
-    "length",
+    "won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "rehearsal", "entropy", "length",
     "fallback",
-)
+)  # fmt: skip
 """Measurements that are shown before the others."""
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
-LONGEST = 300
-"""Characters of a reply that are shown."""
+GAMES_SIZE = 2_000_000
+"""About how many characters of pictures and prompts the page contains at most."""
 IMITATION, POINTS = "imitation.json", 150
 """The losses of an imitation, beside the page, and how many points their curve has."""
 
@@ -59,11 +47,12 @@ class Curve:
 
 def write_page(file: Path, trainer: Trainer) -> None:
     history = trainer.history
-    template = environment().overlay(loader=FileSystemLoader(_FOLDER)).get_template("training.html")
+    loader, limit = FileSystemLoader([_FOLDER, TEMPLATES]), SizeLimit(GAMES_SIZE)
+    template = environment().overlay(loader=loader).get_template("training.html")
     recipe, imitation = trainer.recipe, file.parent / IMITATION
     losses = orjson.loads(imitation.read_bytes())["losses"] if imitation.exists() else []
     page = template.render(
-        name=recipe.run.name,
+        title=recipe.run.name,
         iterations=trainer.iteration,
         total=recipe.iterations,
         game=recipe.play.game,
@@ -79,7 +68,11 @@ def write_page(file: Path, trainer: Trainer) -> None:
         bands=bands(history),
         switches=switches(history),
         talk=_stage_measure(history).removeprefix(TRAINED),
-        games=[_game(episode) for episode in trainer.last_games[: recipe.monitor.games]],
+        games=[
+            embed(episode, size=PICTURE_SIZE, limit=limit, steps=steps_to_show(episode, list(episode.seats)))
+            for episode in trainer.last_games[: recipe.monitor.games]
+        ],
+        returns_text=returns_text,
         games_file=file.parent / "games" / f"{trainer.iteration:06d}.jsonl",
         recipe=orjson.dumps(recipe.as_dict(), option=orjson.OPT_INDENT_2).decode(),
     )
@@ -136,15 +129,6 @@ def switches(history: Sequence[dict[str, float]]) -> list[int]:
 def _stage_measure(history: Sequence[dict[str, float]]) -> str:
     """The name of the measurement that says whether the stage before decisions was trained; or empty."""
     return next((name for measured in history for name in measured if name.startswith(TRAINED)), "")
-
-
-def _game(episode: Episode) -> dict[str, Any]:
-    returns = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
-    moves = [
-        {"step": m.step, "seat": m.seat, "text": m.said[:LONGEST], "verdict": m.verdict}
-        for m in episode.moves
-    ]
-    return {"seed": episode.seed, "returns": returns, "moves": moves}
 
 
 MEASUREMENTS, GAMES, PAGE = "measurements.jsonl", "games", "index.html"

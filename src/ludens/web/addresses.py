@@ -69,7 +69,6 @@ def as_reached(request: web.Request, url: str, proxies: Sequence[Network]) -> we
 
 
 def is_trusted(address: str | None, proxies: Sequence[Network]) -> bool:
-    """Whether an address is that of a trusted proxy."""
     read = _address(address or "")
     return read is not None and any(read in network for network in proxies)
 

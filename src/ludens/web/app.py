@@ -10,7 +10,7 @@ from aiohttp import web
 from ludens.core.errors import UsageError
 from ludens.web import episodes, home, play, runs, watch
 from ludens.web.connections import mark_busy
-from ludens.web.pages import RENDERER, Renderer, Settings, page, static
+from ludens.web.pages import RENDERER, Renderer, WebSettings, page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.spending import SPENDING, Spending
 from ludens.web.study import pages as study
@@ -19,7 +19,7 @@ LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")
 """Headers of an error that its page has too."""
 
-PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
+PARTS: tuple[Callable[[web.Application, WebSettings], None], ...] = (
     home.add_routes,
     runs.add_routes,
     episodes.add_routes,
@@ -30,8 +30,7 @@ PARTS: tuple[Callable[[web.Application, Settings], None], ...] = (
 """Each part of the app adds its routes, and what it needs at startup and shutdown."""
 
 
-def make_app(settings: Settings, limit: RateLimit | None = None) -> web.Application:
-    """The application."""
+def make_app(settings: WebSettings, limit: RateLimit | None = None) -> web.Application:
     middlewares = [mark_busy, _errors, guard(settings.access, limit)]
     app = web.Application(middlewares=middlewares, client_max_size=MAX_BODY)
     app.on_response_prepare.append(add_headers)

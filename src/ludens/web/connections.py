@@ -88,7 +88,6 @@ class Connection(asyncio.Protocol):
         self._all.renew(self)
 
     def abort(self) -> None:
-        """Close it at once."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -156,7 +155,7 @@ class Connections:
 
     def _drop_waiting(self, groups: Iterable[dict[Connection, None]]) -> bool:
         """Close the connection that has waited longest for a request in the first group that has one."""
-        waiting = (one for group in groups for one in group if not one.busy)
+        waiting = (connection for group in groups for connection in group if not connection.busy)
         oldest = next(waiting, None)
         if oldest is None:
             return False

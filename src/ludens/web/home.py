@@ -24,7 +24,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.draw.theme import get_theme
 from ludens.run.plan import seated_name
 from ludens.run.store import EPISODES, read_plan
-from ludens.web.pages import Settings, page, render
+from ludens.web.pages import WebSettings, page, render
 from ludens.web.security import may_be_linked
 
 SIZE = 320
@@ -73,7 +73,6 @@ def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
 
 
 def parameters(request: web.Request) -> tuple[str, int, str]:
-    """Game, seed and theme of a request."""
     seed = request.query.get("seed", "0")
     if not (seed.isascii() and seed.isdigit() and len(seed) < 8 and int(seed) < MAX_SEED):
         raise BadOption(f"a seed here is a number below {MAX_SEED:,}.")
@@ -81,13 +80,11 @@ def parameters(request: web.Request) -> tuple[str, int, str]:
 
 
 async def game_picture(request: web.Request) -> web.Response:
-    """The picture of a position."""
     png, _ = await render(request, position, *parameters(request))
     return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "private, max-age=600"})
 
 
 async def game_text(request: web.Request) -> web.Response:
-    """The text twin of a position."""
     _, text = await render(request, position, *parameters(request))
     return web.json_response({"text": text})
 
@@ -120,7 +117,6 @@ class RunInfo:
 
     @property
     def percent(self) -> float:
-        """The share of the planned episodes that are done."""
         return 100 * min(self.done, self.planned) / self.planned if self.planned else 0.0
 
 
@@ -165,16 +161,15 @@ class Catalogue:
         with self._lock:
             if name not in self._folders:
                 self._scan()
-            found = self._folders.get(name)
-        return found if found is not None and (found / "run.json").is_file() else None
+            folder = self._folders.get(name)
+        return folder if folder is not None and (folder / "run.json").is_file() else None
 
     def runs(self) -> list[RunInfo]:
         """Every run, latest first."""
         with self._lock:
             self._scan()
             infos = [self._info(name, folder) for name, folder in self._folders.items()]
-        found = (info for info in infos if info is not None)
-        return sorted(found, key=lambda info: info.changed, reverse=True)
+        return sorted(filter(None, infos), key=lambda info: info.changed, reverse=True)
 
     def _scan(self) -> None:
         if monotonic() - self._scanned < SCAN_EVERY:
@@ -209,7 +204,7 @@ def _changed(path: Path) -> float:
 
 def _find(root: Path) -> Iterator[tuple[str, Path]]:
     """Every folder with a `run.json`, by the name that addresses use."""
-    found = 0
+    count = 0
     for folder, subfolders, files in os.walk(root):
         path = Path(folder)
         depth = len(path.relative_to(root).parts)
@@ -217,16 +212,15 @@ def _find(root: Path) -> Iterator[tuple[str, Path]]:
         if "run.json" in files:
             yield path.relative_to(root).as_posix() if path != root else root.resolve().name, path
             subfolders.clear()
-            found += 1
-        if found >= MAX_RUNS:
+            count += 1
+        if count >= MAX_RUNS:
             return
 
 
 CATALOGUE = web.AppKey("catalogue", Catalogue)
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
-    """Add the home page."""
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     app[CATALOGUE] = Catalogue(settings.runs)
     app.router.add_get("/", home)
     app.router.add_get("/runs", runs)
@@ -236,27 +230,21 @@ def add_routes(app: web.Application, settings: Settings) -> None:
 
 @may_be_linked
 async def home(request: web.Request) -> web.Response:
-    """Games and runs."""
     games = await asyncio.to_thread(cards)  # not where pictures wait
-    found = await asyncio.to_thread(request.app[CATALOGUE].runs)
-    root = request.app[CATALOGUE].root
-    return page("home.html", title="Ludens", games=games, runs=found, root=root, **_FILTERS)
+    return page("home.html", title="Ludens", games=games, **await _run_list(request))
 
 
 async def runs(request: web.Request) -> web.Response:
     """The list of runs only: scripts replace it while the page is open."""
-    found = await asyncio.to_thread(request.app[CATALOGUE].runs)
-    return page("runs.html", runs=found, root=request.app[CATALOGUE].root, **_FILTERS)
+    return page("runs.html", **await _run_list(request))
 
 
-def picture_address(game: str, seed: int) -> str:
-    """The address of a picture in the gallery."""
-    return f"/game-picture?{urlencode({'game': game, 'seed': seed})}"
-
-
-def when(seconds: float) -> str:
-    """A moment as text."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-_FILTERS: dict[str, Any] = {"picture_address": picture_address, "when": when, "quote": quote}
+async def _run_list(request: web.Request) -> dict[str, Any]:
+    catalogue = request.app[CATALOGUE]
+    return {
+        "runs": await asyncio.to_thread(catalogue.runs),
+        "root": catalogue.root,
+        "quote": quote,
+        "picture_address": lambda game, seed: f"/game-picture?{urlencode({'game': game, 'seed': seed})}",
+        "when": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }

@@ -15,20 +15,20 @@ from aiohttp import web
 from jinja2 import Environment
 
 from ludens.models.ledger import Budget
+from ludens.run.report.page import STYLES, make_environment
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
-from ludens.run.report.page import make_environment
 from ludens.suites.people import StudyFile
 from ludens.web.addresses import address_of
-from ludens.web.security import Access, checks_own_token
+from ludens.web.security import ServerAccess, checks_own_token
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What `ludens web` was told."""
+class WebSettings:
+    """The settings of `ludens web`."""
 
     runs: Path = Path("runs")
     """The folder whose runs are shown."""
-    access: Access = field(default_factory=Access)
+    access: ServerAccess = field(default_factory=ServerAccess)
     study: StudyFile | None = None
     """The study to conduct."""
     budget: Budget = field(default_factory=Budget)
@@ -57,7 +57,6 @@ class Renderer:
         self._queues: dict[str, _Queue] = {}
 
     async def run(self, address: str, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-        """What the function returns."""
         queue = self._queues.setdefault(address, _Queue())
         if queue.waiting >= MAX_WAITING:
             busy = "The server draws too many pictures for you at once; try again in a moment."
@@ -92,7 +91,6 @@ class Makers:
         self._waiting = 0
 
     async def run(self, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-        """What the function returns."""
         if self._waiting >= self._most:
             busy = "The server makes too many games at once; try again in a moment."
             raise web.HTTPServiceUnavailable(text=busy, headers={"Retry-After": "1"})
@@ -119,16 +117,16 @@ def environment() -> Environment:
 
 
 def page(template: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A whole page, or a part of one."""
     text = environment().get_template(template).render(**context)
     return web.Response(text=text, status=status, content_type="text/html")
 
 
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
-    """Every static file: the modules, and one style sheet that begins with that of reports."""
-    files = {file.name: file.read_bytes() for file in sorted((_FOLDER / "static").glob("*.js"))}
-    sheets = [REPORT_TEMPLATES / "page.css", *sorted((_FOLDER / "static").glob("*.css"))]
+    """Every static file: the scripts, and one style sheet that begins with those of reports."""
+    scripts = [REPORT_TEMPLATES / "viewer.js", *sorted((_FOLDER / "static").glob("*.js"))]
+    files = {file.name: file.read_bytes() for file in scripts}
+    sheets = [*(REPORT_TEMPLATES / name for name in STYLES), *sorted((_FOLDER / "static").glob("*.css"))]
     files[STYLE] = b"\n".join(sheet.read_bytes() for sheet in sheets)
     return files
 

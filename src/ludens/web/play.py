@@ -10,7 +10,7 @@ A seat's token is kept in a cookie for the path of that seat, so one browser can
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -29,8 +29,8 @@ from ludens.core.random import stream
 from ludens.core.registry import GAMES
 from ludens.models.settings import is_model
 from ludens.train.nano.numpy_player import TAUGHT
-from ludens.web.pages import Settings, aside, page
-from ludens.web.security import ACCESS, checks_own_token, may_be_linked
+from ludens.web.pages import WebSettings, aside, page
+from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup, Tables, plan_of, save_game, spec_of
 from ludens.web.socket import SOCKETS, close_all, serve
 from ludens.web.spending import MOST_VOID, SPENDING, Spending
@@ -44,7 +44,7 @@ TABLES = web.AppKey("tables", Tables)
 _RUNS = web.AppKey("runs", Path)
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     """Add the pages, and close all games when the server stops."""
     app[TABLES], app[_RUNS], app[SOCKETS] = Tables(), settings.runs, WeakSet()
     app.router.add_get("/play", choose)
@@ -85,21 +85,20 @@ async def choose(request: web.Request) -> web.Response:
 
 
 def _games() -> list[tuple[str, str]]:
-    """Names and summaries."""
     return [(name, (GAMES.get(name).__doc__ or "").strip().splitlines()[0]) for name in GAMES.names()]
 
 
 def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
     """The fields of the form; visitors choose among what is installed, and see no field for anything else."""
-    made = []
+    fields = []
     for name, declared in options_of(type(game)).items():
         value, about = game.options[name], dict(declared.metadata)
         if about["touches"] not in (None, Touch.GAME) and not organiser:
             names = [each for each in about["installed"]() if "@" not in each]  # not again with its hash
             about["choices"] = list(dict.fromkeys([value, declared.default, *names]))
         if organiser or about["choices"] != [declared.default]:
-            made.append({"name": name, "value": value, **about})
-    return made
+            fields.append({"name": name, "value": value, **about})
+    return fields
 
 
 def _offered(game: Game) -> list[str]:
@@ -115,13 +114,13 @@ async def start(request: web.Request) -> web.Response:
     form = {name: str(value) for name, value in (await request.post()).items()}
     spending = request.app[SPENDING]
     setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
-    session = Session(setup, lambda setup: _agents(setup, spending), _saver(request.app[_RUNS]))
-    mine = session.seats[people[0]]
-    session.owner = mine.seat
+    runs = request.app[_RUNS]
+    session = Session(
+        setup, lambda setup: _agents(setup, spending), lambda setup, episode: _save(runs, setup, episode)
+    )
+    session.owner = people[0]
     request.app[TABLES].add(session)
-    reply = web.HTTPSeeOther(_path(session, mine))
-    _give(request, reply, session, mine)
-    raise reply
+    raise _to_seat(request, session, session.seats[session.owner])
 
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
@@ -132,8 +131,8 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
     people, specs = _players(game, form, organiser)
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
     # Agents come first: making a plan imports module:Class.
-    for seat, made in _agents(setup, spending).items():
-        made.sit(game, seat, stream(0, "check"))
+    for seat, player in _agents(setup, spending).items():
+        player.sit(game, seat, stream(0, "check"))
     plan_of(setup)
     spending.check(specs.values())
     return setup, people
@@ -141,15 +140,15 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
 
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
     """The seats of the creator and of friends, and the spec of every seat."""
-    specs, mine, friends = dict[str, str](), list[str](), list[str]()
+    specs, own, friends = dict[str, str](), list[str](), list[str]()
     for seat in game.seats:
-        who = form.get(f"seat.{seat}", ME if not mine else _RANDOM)
+        who = form.get(f"seat.{seat}", ME if not own else _RANDOM)
         if who == OTHER:
             who = form.get(f"other.{seat}", "").strip()
             if not may_name:
                 raise BadOption("only the organiser can name other players: open the organiser's link.")
         elif who == ME:
-            mine.append(seat)
+            own.append(seat)
         elif who == FRIEND:
             friends.append(seat)
         elif who not in _offered(game):
@@ -157,9 +156,9 @@ def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[
         if who.partition("?")[0] == HUMAN:
             raise BadOption("choose “a friend” for a seat that another person plays.")
         specs[seat] = HUMAN if who in (ME, FRIEND) else who
-    if len(mine) != 1:
+    if len(own) != 1:
         raise BadOption("choose “me” for exactly one seat; “a friend” gives a link for another one.")
-    return [*mine, *friends], specs
+    return [*own, *friends], specs
 
 
 def _seed(text: str) -> int:
@@ -179,25 +178,22 @@ def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
     return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
-def _saver(runs: Path) -> Callable[[Setup, Episode], str]:
-    def save(setup: Setup, episode: Episode) -> str:
-        if episode.status == "void" and not episode.moves:
-            return "The game is not saved: there was no move."
-        return f"The game is saved in {save_game(runs, setup, episode).name}."
-
-    return save
+def _save(runs: Path, setup: Setup, episode: Episode) -> str:
+    if episode.status == "void" and not episode.moves:
+        return "The game is not saved: there was no move."
+    return f"The game is saved in {save_game(runs, setup, episode).name}."
 
 
 def _path(session: Session, seat: PersonSeat) -> str:
     return f"/play/{session.id}/{session.setup.game.seats.index(seat.seat)}"
 
 
-def _give(request: web.Request, reply: web.StreamResponse, session: Session, seat: PersonSeat) -> None:
-    """Keep the seat's token in the browser."""
+def _to_seat(request: web.Request, session: Session, seat: PersonSeat) -> web.HTTPSeeOther:
+    """Keep the seat's token in the browser, and show the game."""
     path = _path(session, seat)
-    reply.set_cookie(
-        COOKIE, seat.token, path=path, httponly=True, samesite="Lax", secure=request.secure, max_age=7 * 86400
-    )
+    reply = web.HTTPSeeOther(path)
+    set_token(request, reply, COOKIE, seat.token, path, 7)
+    return reply
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
@@ -219,16 +215,12 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
 @checks_own_token
 async def join(request: web.Request) -> web.Response:
     """The link for a friend: keep the token and show the game."""
-    session, seat = _seat(request, request.match_info["token"])
-    reply = web.HTTPSeeOther(_path(session, seat))
-    _give(request, reply, session, seat)
-    raise reply
+    raise _to_seat(request, *_seat(request, request.match_info["token"]))
 
 
 @may_be_linked
 @checks_own_token
 async def show(request: web.Request) -> web.Response:
-    """The game."""
     session, seat = _seat(request)
     setup = session.setup
     links = {
@@ -256,7 +248,6 @@ def _linked(game: Game) -> str:
 
 @checks_own_token
 async def connect(request: web.Request) -> web.WebSocketResponse:
-    """The seat's WebSocket."""
     session, seat = _seat(request)
     return await serve(request, session, seat.seat)
 

@@ -22,7 +22,7 @@ from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
 from ludens.run.results import Results, RunReader, entrant_seats, results_of
 from ludens.run.store import EPISODES
 from ludens.web.home import CATALOGUE
-from ludens.web.pages import Settings, page
+from ludens.web.pages import WebSettings, page
 from ludens.web.security import may_be_linked
 
 FIRST, SLICE = 0.3, 0.5
@@ -294,7 +294,7 @@ LIVE = web.AppKey("live", LiveRuns)
 _NAME = "{run:.+}"
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     """Add the page of a run."""
     app[LIVE] = LiveRuns()
     app.cleanup_ctx.append(_reading)

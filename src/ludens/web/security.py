@@ -71,7 +71,7 @@ def may_be_linked(handler: H) -> H:
 
 
 @dataclass(frozen=True)
-class Access:
+class ServerAccess:
     """Who may use the server."""
 
     host: str = "127.0.0.1"
@@ -123,10 +123,10 @@ class Access:
 
     def role_of_token(self, token: str) -> Role | None:
         """What the bearer of a token may do."""
-        given = token.encode()
-        if compare_digest(given, self.organiser.encode()):
+        secret = token.encode()
+        if compare_digest(secret, self.organiser.encode()):
             return "organiser"
-        if self.token and compare_digest(given, self.token.encode()):
+        if self.token and compare_digest(secret, self.token.encode()):
             return "visitor"
         return None
 
@@ -136,15 +136,13 @@ class Access:
         return role or (None if self.token else "visitor")
 
     def is_organiser(self, request: web.Request) -> bool:
-        """Whether the request is the organiser's."""
         return self.role(request) == "organiser"
 
 
-ACCESS = web.AppKey("access", Access)
+ACCESS = web.AppKey("access", ServerAccess)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or name is that of this machine only."""
     return host.lower() == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
@@ -187,7 +185,9 @@ class RateLimit:
         self._used = still if len(still) <= 10_000 else {}
 
 
-def guard(access: Access, limit: RateLimit | None = None) -> Callable[..., Awaitable[web.StreamResponse]]:
+def guard(
+    access: ServerAccess, limit: RateLimit | None = None
+) -> Callable[..., Awaitable[web.StreamResponse]]:
     """The middleware that checks every request."""
     limit = limit or RateLimit()
 
@@ -207,12 +207,11 @@ def guard(access: Access, limit: RateLimit | None = None) -> Callable[..., Await
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Add the headers of every response, before it is sent."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
 
 
-def _check(request: web.Request, access: Access, limit: RateLimit) -> None:
+def _check(request: web.Request, access: ServerAccess, limit: RateLimit) -> None:
     if not access.knows(request.host):
         raise web.HTTPMisdirectedRequest(text="This server has another name; --url or --name adds one.")
     upgrade = request.headers.get(hdrs.UPGRADE, "").lower() == "websocket"
@@ -247,7 +246,7 @@ def _is_foreign(request: web.Request) -> bool:
     return site not in ("same-origin", "none") or request.headers.get(hdrs.ORIGIN, own[0]) not in own
 
 
-def _is_followed_link(request: web.Request, access: Access) -> bool:
+def _is_followed_link(request: web.Request, access: ServerAccess) -> bool:
     """Whether somebody follows a link to a page that may be linked, or signs in."""
     followed = request.headers.get("Sec-Fetch-Mode") == "navigate"
     whole_page = request.headers.get("Sec-Fetch-Dest", "document") == "document"
@@ -256,7 +255,7 @@ def _is_followed_link(request: web.Request, access: Access) -> bool:
     return request.path == "/" or (followed and whole_page and (linked or signs_in))
 
 
-def _sign_in(request: web.Request, access: Access) -> None:
+def _sign_in(request: web.Request, access: ServerAccess) -> None:
     """Keep the token of the link in a cookie, and continue without it in the address."""
     if request.match_info.http_exception is not None:  # no such page
         return
@@ -268,9 +267,17 @@ def _sign_in(request: web.Request, access: Access) -> None:
         raise web.HTTPForbidden(text="This token is not valid; open the link again, or ask for a new one.")
     rest = [(name, value) for name, value in request.query.items() if name != "token"]
     reply = web.HTTPSeeOther(request.rel_url.with_query(rest))
-    name, month = _cookie(request), 30 * 86400
-    reply.set_cookie(name, token, httponly=True, samesite="Lax", secure=request.secure, max_age=month)
+    set_token(request, reply, _cookie(request), token, "/", 30)
     raise reply
+
+
+def set_token(
+    request: web.Request, reply: web.StreamResponse, name: str, token: str, path: str, days: int
+) -> None:
+    """Keep a token in a cookie of the browser."""
+    reply.set_cookie(
+        name, token, path=path, httponly=True, samesite="Lax", secure=request.secure, max_age=days * 86400
+    )
 
 
 def _checks_own_token(request: web.Request) -> bool:

@@ -34,42 +34,32 @@ from ludens.core.observer import Observer, StepEvent
 from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.core.state import State
-from ludens.core.view import Observation, RenderOptions, View, places_to_json, view_of
+from ludens.core.view import RenderOptions, View, places_to_json, view_of
 from ludens.loop import play
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store
 from ludens.web.pages import aside
 
 
-class Desk(Protocol):
-    """What an agent of people needs of the game they play."""
-
-    deadline: float | None
-    """The time of the event loop at which the game must be over."""
-
-    def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
-        """Show a person the question; the future gets what they type or click."""
-
-
 @dataclass
 class Person(Agent):
-    """Every person of one game. Seated copies share the desk."""
+    """Every person of one game. Seated copies share the session."""
 
-    desk: Desk | None = field(default=None, repr=False)
+    session: Session | None = field(default=None, repr=False)
     kind = "human"
     sees = "both"
     waits = True
     unlimited_retries = True
 
     async def act(self, ask: Ask) -> Reply:
-        assert self.desk is not None
+        assert self.session is not None
         if not ask.refused:
             self.unlimited_retries = True
         if not self.unlimited_retries:  # time was up a moment ago; the remaining tries are not waited for
             raise Late("no reply within the time limit.")
         try:
-            async with asyncio.timeout_at(self.desk.deadline):
-                return typed_reply(await self.desk.seat_asked(self.seat, ask), ask)
+            async with asyncio.timeout_at(self.session.deadline):
+                return typed_reply(await self.session.seat_asked(self.seat, ask), ask)
         except TimeoutError:
             self.unlimited_retries = False
             raise Late("the time for this game is up.") from None
@@ -78,47 +68,32 @@ class Person(Agent):
             raise
 
 
-def left(seat: str) -> AgentFailure:
-    """The failure of a seat whose person has left."""
-    return AgentFailure(left_message(seat))
-
-
 LOG_LINES = 400
 """The moves that a browser is told; of longer games the last ones."""
 
 
-def shown_to(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
+def observation_fields(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
     observation = ask.observation if ask else view.observe(state, seat, "both")
-    shown: dict[str, Any] = {
+    # Who acts at the same time, and who does not, may tell who is who.
+    others = [each for each in state.to_act if each != seat]
+    waiting_for = view.public_name(state, others[0]) if others else ""
+    fields: dict[str, Any] = {
         "name": view.public_name(state, seat),
-        "waiting": _waiting(view, state, seat),
-        "images": _images(observation),
+        "waiting": "the others" if len(state.to_act) > 1 else waiting_for,
+        "images": [{"src": p.data_uri(), "width": p.width, "height": p.height} for p in observation.images],
         "text": observation.text,
         "notes": observation.notes,
     }
     if ask is not None:
-        shown |= {
+        fields |= {
             "legal": list(ask.legal) if ask.listed else [],
             "text_limit": ask.legal.text_limit,
             "instruction": ask.format.ask(ask.legal) if ask.legal.is_text else "",
             "refused": ask.refused[-1][1] if ask.refused else "",
             **places_to_json(view.places(state, seat) if ask.listed else {}),
         }
-    return shown
-
-
-def _waiting(view: View, state: State, seat: str) -> str:
-    """Whom the seat waits for. Who acts at the same time, and who does not, may tell who is who."""
-    others = [each for each in state.to_act if each != seat]
-    return "the others" if len(state.to_act) > 1 else view.public_name(state, others[0]) if others else ""
-
-
-def _images(observation: Observation) -> list[dict[str, Any]]:
-    return [
-        {"src": picture.data_uri(), "width": picture.width, "height": picture.height}
-        for picture in observation.images
-    ]
+    return fields
 
 
 class MoveLog:
@@ -128,7 +103,6 @@ class MoveLog:
         self._lines: dict[str, list[dict[str, Any]]] = {seat: [] for seat in seats}
 
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
-        """Add the moves that led to this state."""
         named = {view.public_name(state, move.seat): move for move in moves}
         for name, move in sorted(named.items()):  # the order of seats may tell who is who, too
             public = view.public_action(state, move.seat, move.action)
@@ -138,7 +112,6 @@ class MoveLog:
                 del lines[:-LOG_LINES]
 
     def of(self, seat: str) -> list[dict[str, Any]]:
-        """The moves as the seat may know them."""
         return self._lines[seat]
 
 
@@ -179,7 +152,6 @@ class PersonSeat:
     reply: asyncio.Future[str] | None = None
 
     def admits(self, token: str) -> bool:
-        """Whether this is the token of the seat."""
         return compare_digest(token.encode(), self.token.encode())
 
     def connect(self, listener: Listener) -> None:
@@ -190,7 +162,6 @@ class PersonSeat:
         listener.notify()
 
     def disconnect(self, listener: Listener) -> None:
-        """The browser has gone."""
         if self.listener is listener:
             self.listener, self.seen = None, monotonic()
 
@@ -222,8 +193,11 @@ class Setup:
     """Time limit for the whole game."""
 
     @property
+    def view(self) -> View:
+        return view_of(self.game, self.render, self.seed)
+
+    @property
     def people(self) -> tuple[str, ...]:
-        """The seats of people."""
         return tuple(seat for seat, spec in self.specs.items() if spec == HUMAN)
 
 
@@ -255,6 +229,7 @@ class Session(Observer):
         self.state: State | None = None
         self._first: State | None = None
         self.deadline: float | None = None
+        """The time of the event loop at which the game must be over."""
         self.episode: Episode | None = None
         self.ended = ""
         """Why the game is over, told to everybody; empty while it is played."""
@@ -263,12 +238,11 @@ class Session(Observer):
         self.void_games = 0
         self.log = MoveLog(())
         self._task: asyncio.Task[None] | None = None
-        self._told = False
+        self._notifies = False
         self._left = ""
 
     @property
     def playing(self) -> bool:
-        """Whether a game is being played."""
         return self._task is not None and not self.ended
 
     def begin(self) -> None:
@@ -303,7 +277,7 @@ class Session(Observer):
             self.state = state = await aside(setup.game.start, setup.seed)
             self._first = state.clone()
             self.changed()
-            agents = {**self._make_agents(setup), **dict.fromkeys(setup.people, Person(desk=self))}
+            agents = {**self._make_agents(setup), **dict.fromkeys(setup.people, Person(session=self))}
             self.episode = episode = await play(
                 setup.game,
                 agents,
@@ -341,7 +315,6 @@ class Session(Observer):
             return str(error) if self._explain else ""
 
     async def finished(self) -> None:
-        """Return when the game is over."""
         if self._task is not None:
             await asyncio.wait([self._task])
 
@@ -351,17 +324,15 @@ class Session(Observer):
             self.ended = "The game did not begin: somebody did not come."
             self.changed()
         elif self.playing:
-            view = view_of(self.setup.game, self.setup.render, self.setup.seed)
-            name = "somebody" if self.state is None else view.public_name(self.state, seat)
+            name = "somebody" if self.state is None else self.setup.view.public_name(self.state, seat)
             self.ended = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
-                    each.reply.set_exception(left(seat))
+                    each.reply.set_exception(AgentFailure(left_message(seat)))
             self._left = seat
             self.changed()
 
     async def close(self) -> None:
-        """Stop without an episode."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -369,11 +340,10 @@ class Session(Observer):
     # What the loop calls
 
     def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
-        """Ask a person."""
         here = self.seats[seat]
         here.reply = asyncio.get_running_loop().create_future()
         if self.ended:
-            here.reply.set_exception(left(self._left))
+            here.reply.set_exception(AgentFailure(left_message(self._left)))
             return here.reply
         here.number += 1
         here.ask = ask
@@ -386,31 +356,28 @@ class Session(Observer):
         self.changed()
 
     def stepped(self, event: StepEvent) -> None:
-        """Show what happened."""
         self.state = event.state
-        setup = self.setup
-        self.log.add(view_of(setup.game, setup.render, setup.seed), event.state, event.moves)
+        self.log.add(self.setup.view, event.state, event.moves)
         self.changed()
 
     # What browsers are sent
 
     def changed(self) -> None:
         """Tell every browser; several changes in one turn of the event loop are one."""
-        if not self._told:
-            self._told = True
-            asyncio.get_running_loop().call_soon(self._tell)
+        if not self._notifies:
+            self._notifies = True
+            asyncio.get_running_loop().call_soon(self._notify)
 
-    def _tell(self) -> None:
-        self._told = False
+    def _notify(self) -> None:
+        self._notifies = False
         for seat in self.seats.values():
             if seat.listener is not None:
                 seat.listener.notify()
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, setup = self.seats[seat], self.setup
-        view = view_of(setup.game, setup.render, setup.seed)
-        shown: dict[str, Any] = {
+        here, view = self.seats[seat], self.setup.view
+        fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,
             "seat": seat,
@@ -423,12 +390,12 @@ class Session(Observer):
             "saved": self.saved,
         }
         if self.state is not None:
-            shown |= shown_to(view, self.state, seat, here.ask if not self.ended else None)
+            fields |= observation_fields(view, self.state, seat, here.ask if not self.ended else None)
         if self.deadline is not None:
-            shown["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
+            fields["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
         if self.episode is not None and self.episode.status != "void":
-            shown |= {"returns": self.episode.returns, "answer": self._answer(self.episode)}
-        return shown
+            fields |= {"returns": self.episode.returns, "answer": self._answer(self.episode)}
+        return fields
 
     def _answer(self, episode: Episode) -> str:
         """The right answer of a question: a game of one seat and one move that knows it."""
@@ -449,7 +416,6 @@ def _ending(episode: Episode, explain: bool) -> str:
 
 
 def plan_of(setup: Setup) -> Plan:
-    """The plan of a run with one game."""
     suite = Spec("play", None, {"game": spec_of(setup.game)})
     return make_plan(
         str(suite),
@@ -503,18 +469,16 @@ class Tables:
         self._sessions[session.id] = session
 
     def get(self, name: str) -> Session | None:
-        """The session with this id."""
         return self._sessions.get(name)
 
     def all(self) -> list[Session]:
-        """Every session."""
         return list(self._sessions.values())
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def forget(self, seconds: float) -> None:
-        """End games that nobody has looked at for so long, and forget sessions without one."""
+        """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
         for name, session in list(self._sessions.items()):
             if min(seat.away() for seat in session.seats.values()) <= seconds:
                 continue
@@ -524,11 +488,10 @@ class Tables:
                 session.leave(next(iter(session.seats)))
 
     async def sweep(self) -> None:
-        """Forget old sessions, for ever."""
+        """Forget old sessions at intervals, until cancelled."""
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             self.forget(self._kept)
 
     async def close(self) -> None:
-        """Stop all games."""
         await asyncio.gather(*(session.close() for session in self._sessions.values()))

@@ -69,7 +69,6 @@ class Browser:
 
 
 async def close_all(app: web.Application) -> None:
-    """Close every connection; browsers connect again when the server is back."""
     sockets = app[SOCKETS]
     stopped = WSCloseCode.GOING_AWAY
     await asyncio.gather(*(socket.close(code=stopped, message=b"stopped") for socket in list(sockets)))

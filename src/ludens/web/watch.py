@@ -6,16 +6,14 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
-from ludens.core.view import view_of
-from ludens.web.pages import Settings, page
+from ludens.web.pages import WebSettings, page
 from ludens.web.play import TABLES
 from ludens.web.security import ACCESS
 from ludens.web.sessions import Session
 from ludens.web.study.pages import ROOM
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
-    """Add the pages."""
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     app.router.add_get("/watch", overview)
     app.router.add_get("/watch/{session}", watch)
 
@@ -35,7 +33,6 @@ def _check(request: web.Request) -> None:
 
 
 async def overview(request: web.Request) -> web.Response:
-    """The games that are being played."""
     _check(request)
     games = [session for session in _sessions(request.app) if session.playing]
     return page("watch.html", title="Games being played", games=games)
@@ -45,17 +42,16 @@ async def watch(request: web.Request) -> web.Response:
     """One game, as every seat sees it."""
     _check(request)
     name = request.match_info["session"]
-    session = next((one for one in _sessions(request.app) if one.id == name), None)
+    session = next((each for each in _sessions(request.app) if each.id == name), None)
     if session is None or session.state is None:
         raise web.HTTPNotFound(text="This game is not being played.")
     setup, state = session.setup, session.state
-    view = view_of(setup.game, setup.render, setup.seed)
     seats = [
         {
             "seat": seat,
             "spec": setup.specs[seat],
             "to_act": seat in state.to_act,
-            "seen": view.observe(state, seat, "both"),
+            "seen": setup.view.observe(state, seat, "both"),
         }
         for seat in setup.game.seats
     ]

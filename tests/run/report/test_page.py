@@ -22,11 +22,11 @@ from tests.run.report.test_escape import Tags, parsed
 from tests.support.reported import ENTRANTS, LABELS
 
 OURS = {
-    "a", "b", "bdi", "body", "code", "dd", "desc", "details", "div", "dl", "dt", "figcaption", "figure",
-    "form", "g", "h1", "h2", "h3", "h4", "h5", "head", "header", "html", "img", "label", "li", "line",
-    "main", "meta", "nav", "ol", "option", "output", "p", "path", "polygon", "pre", "rect", "script",
-    "section", "select", "small", "span", "style", "summary", "svg", "table", "tbody", "td", "text", "th",
-    "thead", "title", "tr", "ul",
+    "a", "article", "b", "bdi", "body", "button", "code", "dd", "desc", "details", "div", "dl", "dt",
+    "figcaption", "figure", "form", "g", "h1", "h2", "h3", "h4", "h5", "head", "header", "html", "img",
+    "input", "label", "li", "line", "main", "meta", "nav", "ol", "option", "output", "p", "path", "polygon",
+    "pre", "rect", "script", "section", "select", "small", "span", "style", "summary", "svg", "table",
+    "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
 }  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def test_the_page_of_one_episode_has_every_move(suite: SuiteResults) -> None:
     played = first_episode(suite.rows[4].cells["turns"])
     html = episode_page(played.episode, "<key>", 256)
     assert "<h1>&lt;key&gt;</h1>" in html
-    assert html.count('<div class="turn">') == len(played.episode.moves) + 1
+    assert html.count('<section class="step"') == len(played.episode.moves) + 1
     assert parsed(html).text.count("prompt") >= sum(len(m.tries) for m in played.episode.moves)
 
 

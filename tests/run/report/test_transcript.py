@@ -11,7 +11,8 @@ from ludens.core.registry import make
 from ludens.loop import play
 from ludens.models.chat import Answer, Message, Model, Request
 from ludens.models.settings import PromptOptions
-from ludens.run.report.page import transcript
+from ludens.rebuild import samples
+from ludens.run.viewer import EpisodeReplay, SizeLimit, embed
 
 
 class Listening(Model):
@@ -57,20 +58,33 @@ async def test_prompts_come_out_as_they_went_in(game: str, manner: PromptOptions
     vlm = Vlm(model, manner)
     seats: dict[str, Any] = dict.fromkeys(made.seats, vlm)
     episode = await play(made, seats, 3)
-    turns = list(transcript(episode, size=episode.size))
-    assert [turn.move for turn in turns] == episode.moves
-    asked = [plain(messages) for turn in turns for messages, _ in turn.exchanges]
+    asked = [plain(sample.messages) for sample in samples(episode)]
     # Seats that move together ask at the same time: only their order may differ.
     assert sorted(asked, key=str) == sorted(map(plain, model.heard), key=str)
-    assert [attempt for turn in turns for _, attempt in turn.exchanges] == [
+    replay = EpisodeReplay("key", episode)
+    steps = [replay.step(index, lambda *_: "") for index in range(len(replay.steps))]
+    acting = [(step.index, seat) for step in steps for seat in step.seats if seat.move]
+    acting.sort(key=lambda place: [m is place[1].move for m in episode.moves].index(True))
+    assert [seat.move for _, seat in acting] == episode.moves
+    shown = [prompt for index, seat in acting for prompt in replay.prompts(index, seat.name)]
+    word = "[blank picture]" if manner.blind else "[picture]"
+    assert [[(m.role, m.text) for m in prompt] for prompt in shown] == [
+        [(m.role, "\n".join(p if isinstance(p, str) else word for p in m.parts)) for m in sample.messages]
+        for sample in samples(episode)
+    ]
+    assert [reply.attempt for _, seat in acting for reply in seat.replies] == [
         attempt for move in episode.moves for attempt in move.tries
     ]
-    assert all(turn.blind == manner.blind for turn in turns)
+    assert all(seat.blind == manner.blind for _, seat in acting)
+    assert all(
+        seat.mark == ("verified" if seat.move and seat.move.pictures else "none") for _, seat in acting
+    )
 
 
 async def test_pictures_are_made_again_at_the_size_asked_for_and_only_where_wanted() -> None:
     made = make("tic_tac_toe")
     episode = await play(made, dict.fromkeys(made.seats, Vlm(Listening())), 3)
-    turns = list(transcript(episode, size=256, steps={0, 2}))
-    assert [len(turn.pictures) for turn in turns][:4] == [1, 0, 1, 0]
-    assert {picture.width for turn in turns for picture in turn.pictures} == {256}
+    panel = embed(episode, size=256, steps={0, 2}, limit=SizeLimit(10**7))
+    assert [step.index for step in panel.steps] == [0, 2, len(panel.replay.steps) - 1]
+    assert [len(seat.pictures or ()) for step in panel.steps for seat in step.seats] == [1, 1, 1]
+    assert {p.width for step in panel.steps for seat in step.seats for p in seat.pictures or ()} == {256}

@@ -57,7 +57,7 @@ def render(
             lines = "".join(f"- {table.markdown_escape(line)}\n" for line in verification_lines(results))
             return f"{table.markdown(tables_of(results, metrics))}\n{lines}".encode()
         case "latex":
-            parts = [part for found in results.suites for part in split(scores(found, metrics))]
+            parts = [part for suite in results.suites for part in split(scores(suite, metrics))]
             return table.latex(parts).encode()
         case "csv":
             return data.as_csv(results)
@@ -78,11 +78,10 @@ def render(
 
 
 def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
-    """Every table of every suite."""
     return [
         table
-        for found in results.suites
-        for table in (*all_tables(found, metrics), standard_deviations(found), judged_table(found))
+        for suite in results.suites
+        for table in (*all_tables(suite, metrics), standard_deviations(suite), judged_table(suite))
         if table is not None
     ]
 

@@ -1,10 +1,11 @@
-"""The charts of a suite as plain numbers: bars, radars, confusion matrices. Templates draw them as SVG."""
+"""The charts of a suite as plain numbers: bars, radars, confusion matrices, curves. Templates draw them as
+SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import cos, floor, isfinite, isnan, log10, pi, sin
+from math import cos, floor, isfinite, isnan, log10, nan, pi, sin
 from typing import ClassVar
 
 from ludens.run.references import BLIND, ROWS
@@ -12,7 +13,7 @@ from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
 from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
-from ludens.run.stats import Classification, normalised
+from ludens.run.stats import Classification, Estimate, normalised
 
 COLORS = 8
 MAX_RINGS = 6
@@ -42,17 +43,15 @@ class Bar:
 
     @property
     def interval(self) -> bool:
-        """Whether an interval is drawn."""
         return isfinite(self.low) and isfinite(self.high) and self.kind != "published"
 
     @property
     def marked(self) -> bool:
-        """Whether the mark is drawn."""
         return self.mark is not None and isfinite(self.mark)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReferenceLine:
     """A vertical line through all bars: a reference score."""
 
     label: str
@@ -61,7 +60,6 @@ class Line:
 
     @property
     def style(self) -> str:
-        """The class in the style sheet."""
         return "baseline" if self.label == BLIND else "bound"
 
 
@@ -80,11 +78,10 @@ class BarChart:
     bars: Sequence[Bar]
     low: float
     high: float
-    lines: Sequence[Line] = ()
+    lines: Sequence[ReferenceLine] = ()
 
     @property
     def description(self) -> str:
-        """The numbers as text."""
         numbers = [(bar.label, bar.text) for bar in self.bars] + [
             (line.label, line.text) for line in self.lines
         ]
@@ -92,16 +89,13 @@ class BarChart:
 
     @property
     def bottom(self) -> int:
-        """Where the bars end."""
         return self.top + self.bar_height * len(self.bars)
 
     @property
     def height(self) -> int:
-        """Of the whole chart."""
         return self.bottom + 24 + (20 if self.lines else 0)
 
     def x(self, value: float) -> float:
-        """The position of a value."""
         scale = (self.width - self.labels_width - self.numbers_width) / (self.high - self.low)
         return round(self.labels_width + (min(max(value, self.low), self.high) - self.low) * scale, 1)
 
@@ -163,13 +157,11 @@ class RadarChart:
 
     @property
     def description(self) -> str:
-        """The numbers as text."""
         numbers = "; ".join(f"{ring.label}: {', '.join(ring.numbers)}" for ring in self.rings)
         return f"Axes: {', '.join(self.axes)}. {numbers}"
 
     @property
     def height(self) -> int:
-        """Of the whole chart with its legend."""
         return self.legend + 20 * -(-len(self.rings) // self.legend_columns)
 
     @property
@@ -183,7 +175,6 @@ class RadarChart:
         return round(self.center[0] + reach * cos(angle), 1), round(self.center[1] + reach * sin(angle), 1)
 
     def polygon(self, values: Sequence[float]) -> str:
-        """The points of a ring."""
         reach = [self.radius * min(max(value, 0.0), 100.0) / 100 for value in values]
         return " ".join("{},{}".format(*self.point(index, r)) for index, r in enumerate(reach))
 
@@ -208,7 +199,6 @@ class HeatMap:
 
     @property
     def description(self) -> str:
-        """The counts as text."""
         rows = (
             f"{label}: " + ", ".join(f"{self.columns[i]} {count:g}" for i, count in enumerate(row) if count)
             for label, row in zip(self.labels, self.counts, strict=True)
@@ -217,33 +207,30 @@ class HeatMap:
 
     @property
     def side(self) -> int:
-        """Of one square."""
         return 34 if len(self.columns) <= 14 else 24
 
     @property
     def width(self) -> int:
-        """Of the whole chart."""
         return self.left + self.side * len(self.columns) + 60
 
     @property
     def height(self) -> int:
-        """Of the whole chart."""
         return self.top + self.side * len(self.labels) + 8
 
 
 Chart = BarChart | RadarChart | HeatMap
 
 
-def color_of(found: SuiteResults, name: str) -> int:
+def color_of(results: SuiteResults, name: str) -> int:
     """The color of an entrant, the same in all charts."""
-    return [row.name for row in found.rows].index(name) % COLORS
+    return [row.name for row in results.rows].index(name) % COLORS
 
 
-def bar_charts(found: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
+def bar_charts(results: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
     """A chart for every metric that tables show."""
-    references = ReferenceScores(found)
-    for column in metric_columns(found, metrics):
-        bars = [*_our_bars(found, column), *_published_bars(found, column)]
+    references = ReferenceScores(results)
+    for column in metric_columns(results, metrics):
+        bars = [*_our_bars(results, column), *_published_bars(results, column)]
         lines = list(_lines(references, column))
         if any(isfinite(bar.value) for bar in bars):
             ends = [v for bar in bars for v in (bar.value, bar.low, bar.high, bar.mark or 0.0) if isfinite(v)]
@@ -254,100 +241,100 @@ def bar_charts(found: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart
             yield BarChart(f"{column.task.name}: {column.unit}", bars, low, high, lines)
 
 
-def _lines(references: ReferenceScores, column: MetricColumn) -> Iterator[Line]:
+def _lines(references: ReferenceScores, column: MetricColumn) -> Iterator[ReferenceLine]:
     for name in ROWS:
-        reached = references.shown(name, column.task, column.metric)
+        reached = references.table_estimate(name, column.task, column.metric)
         if reached is not None and isfinite(reached.mean):
-            yield Line(name, reached.mean, f"{reached.mean:.{column.digits}f}")
+            yield ReferenceLine(name, reached.mean, f"{reached.mean:.{column.digits}f}")
 
 
-def _our_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
-    for row in found.rows:
+def _our_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
+    for row in results.rows:
         cell, value = row.cells.get(column.task.name), column.value(row)
         if cell is None or value is None:
             continue
         e, mark = value.estimate, None
         if cell.blind is not None and column.first:
-            blind, anchors = cell.blind.estimate, found.suite.anchors.get(column.task.name)
+            blind, anchors = cell.blind.estimate, results.suite.anchors.get(column.task.name)
             mark = (normalised(blind, *anchors) if anchors else column.metric.in_table_units(blind)).mean
         kind: RowKind = "blind" if row.blind else "ours"
-        color = color_of(found, row.name)
+        color = color_of(results, row.name)
         yield Bar(row.label, e.mean, e.low, e.high, value.number, color, kind, mark, row.name, row.settings)
 
 
-def _published_bars(found: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
-    for source in found.published if column.first else ():
+def _published_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
+    for source in results.published if column.first else ():
         value = source.values.get(column.task.name)
         if value is not None:
             name, text = f"{source.model} (published)", f"{value:.{column.digits}f}"
             yield Bar(name, value, value, value, text, 0, "published", short=source.model)
 
 
-def radar_chart(found: SuiteResults) -> RadarChart | None:
+def radar_chart(results: SuiteResults) -> RadarChart | None:
     """All tasks on one scale of 0 to 100, higher is better; None if fewer than three have it.
 
     If some entrant has all scores over several tasks, these are the axes.
     """
-    references, dashed = ReferenceScores(found), list[Ring]()
-    names = [summary.name for summary in shown_summaries(found)]
-    rows = [row for row in found.rows if not row.blind]
-    complete = [row for row in rows if len(names) > 2 and row.summaries.keys() >= set(names)]
-    if complete:
-        rings = [
-            Ring(row.label, [row.summaries[name].mean for name in names], color_of(found, row.name))
-            for row in complete
-        ]
-        for name in ROWS:
-            reached = references.summaries(name)
-            if reached.keys() >= set(names):
-                dashed.append(Ring(name, [reached[axis].mean for axis in names], None))
-        theirs = {s.model: summarise_published(found.suite, s.values) for s in found.published}
-        scores = {model: {name: e.mean for name, e in made.items()} for model, made in theirs.items()}
-        published = _published_rings(found, scores, names)
-        title = f"{found.suite.name}: scores, 0 to 100"
-        return RadarChart(title, names, [*rings[:MAX_RINGS], *published, *dashed])
-    columns = metric_columns(found)
-    axes = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
-    rings = []
-    for row in rows:
-        values = [column.value(row) for column in axes]
-        known = [value.estimate.mean for value in values if value is not None]
-        if len(known) == len(axes) and not any(map(isnan, known)):
-            rings.append(Ring(row.label, known, color_of(found, row.name)))
-    if len(axes) < 3 or not rings:
+    references = ReferenceScores(results)
+    rows = [row for row in results.rows if not row.blind]
+    axes = [summary.name for summary in shown_summaries(results)]
+    if len(axes) > 2 and any(row.summaries.keys() >= set(axes) for row in rows):
+        about = "scores"
+        ours = [_means(row.summaries) for row in rows]
+        reached = {name: _means(references.summaries(name)) for name in ROWS}
+        published = {s.model: _means(summarise_published(results.suite, s.values)) for s in results.published}
+    else:
+        about, columns = "tasks on one scale", metric_columns(results)
+        columns = [c for c in columns if c.normalised or (c.metric.percent and c.metric.higher_is_better)]
+        axes = [column.task.name for column in columns]
+        scores = [{c.task.name: v.estimate for c in columns if (v := c.value(row))} for row in rows]
+        ours = [{axis: mean for axis, mean in _means(each).items() if not isnan(mean)} for each in scores]
+        estimate = references.table_estimate
+        reached = {
+            name: _means({c.task.name: e for c in columns if (e := estimate(name, c.task, c.metric))})
+            for name in ROWS
+        }
+        published = {source.model: dict(source.values) for source in results.published}
+    complete = [(row, values) for row, values in zip(rows, ours, strict=True) if values.keys() >= set(axes)]
+    if len(axes) < 3 or not complete:
         return None
-    for name in ROWS:
-        reached_by_axis = [references.shown(name, column.task, column.metric) for column in axes]
-        known = [value.mean for value in reached_by_axis if value is not None]
-        if len(known) == len(axes):
-            dashed.append(Ring(name, known, None))
-    title, names = f"{found.suite.name}: tasks on one scale, 0 to 100", [c.task.name for c in axes]
-    values_of = {source.model: source.values for source in found.published}
-    return RadarChart(title, names, [*rings[:MAX_RINGS], *_published_rings(found, values_of, names), *dashed])
+    rings = [
+        Ring(row.label, [values[axis] for axis in axes], color_of(results, row.name))
+        for row, values in complete[:MAX_RINGS]
+    ]
+    rings += _published_rings(results, published, axes)
+    for name, values in reached.items():
+        if values.keys() >= set(axes):
+            rings.append(Ring(name, [values[axis] for axis in axes], None))
+    return RadarChart(f"{results.suite.name}: {about}, 0 to 100", axes, rings)
 
 
-def published_color(found: SuiteResults, index: int) -> int:
+def _means(estimates: Mapping[str, Estimate]) -> dict[str, float]:
+    return {name: estimate.mean for name, estimate in estimates.items()}
+
+
+def published_color(results: SuiteResults, index: int) -> int:
     """The color of a published row, after those of the entrants."""
-    return (len(found.rows) + index) % COLORS
+    return (len(results.rows) + index) % COLORS
 
 
 def _published_rings(
-    found: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
+    results: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
 ) -> list[Ring]:
     """The best published rows that have a number on every axis."""
     complete = {model: values for model, values in published.items() if values.keys() >= set(axes)}
     rows = {model: [values[axis] for axis in axes] for model, values in complete.items()}
     best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]
     return [
-        Ring(f"{model} (published)", rows[model], published_color(found, index), kind="published")
+        Ring(f"{model} (published)", rows[model], published_color(results, index), kind="published")
         for index, model in enumerate(best)
     ]
 
 
-def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:
+def behaviour_charts(results: SuiteResults) -> Iterator[RadarChart]:
     """A radar for every task that counts what players did, all counts on one scale."""
-    for task in found.tasks.values():
-        rows = [row for row in found.rows if task.name in row.cells and row.cells[task.name].episodes]
+    for task in results.tasks.values():
+        rows = [row for row in results.rows if task.name in row.cells and row.cells[task.name].episodes]
         if len(task.radar) < 3 or not rows:
             continue
         counts = [[row.cells[task.name].metrics[name].mean for name in task.radar] for row in rows]
@@ -356,7 +343,7 @@ def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:
             Ring(
                 row.label,
                 [100 * v / most for v in values],
-                color_of(found, row.name),
+                color_of(results, row.name),
                 [f"{v:.1f}" for v in values],
             )
             for row, values in zip(rows, counts, strict=True)
@@ -365,9 +352,9 @@ def behaviour_charts(found: SuiteResults) -> Iterator[RadarChart]:
         yield RadarChart(title, task.radar, rings[:MAX_RINGS])
 
 
-def confusion_charts(found: SuiteResults) -> Iterator[tuple[str, HeatMap | None, str]]:
+def confusion_charts(results: SuiteResults) -> Iterator[tuple[str, HeatMap | None, str]]:
     """A title, a chart (None if there are too many labels) and a summary of the scores."""
-    for row in found.rows:
+    for row in results.rows:
         for name, cell in row.cells.items():
             for metric in cell.task.metrics:
                 classes = cell.classification(metric)
@@ -386,3 +373,112 @@ def _class_summary(classes: Classification) -> str:
         return text
     label, worst = min(classes.per_label.items(), key=lambda item: item[1].f1)
     return f"{text}; weakest label {label!r} with F1 {worst.f1:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class CurveLine:
+    """One line of a curve chart: a value with its interval at each point, NaN where there is none."""
+
+    label: str
+    values: Sequence[float]
+    color: int
+    kind: RowKind = "ours"
+    lows: Sequence[float] = ()
+    highs: Sequence[float] = ()
+    """Empty, as `lows`, where intervals are not drawn."""
+
+
+@dataclass(frozen=True)
+class CurveChart:
+    """Lines over the points of a setting, from left to right; proportions from 0 to 100."""
+
+    template: ClassVar = "curve"
+    width: ClassVar = 400
+    plot: ClassVar = (44, 14, 386, 214)
+    """Left, top, right and bottom of the plot."""
+    legend: ClassVar = 256
+
+    title: str
+    points: Sequence[str]
+    lines: Sequence[CurveLine]
+    high: float
+
+    @property
+    def description(self) -> str:
+        numbers = (f"{line.label}: " + ", ".join(map(_number, line.values)) for line in self.lines)
+        return f"Points: {', '.join(self.points)}. " + "; ".join(numbers)
+
+    @property
+    def height(self) -> int:
+        return self.legend + 20 * -(-len(self.lines) // 2)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Five numbers on the axis."""
+        return [self.high * share / 4 for share in range(5)]
+
+    def x(self, index: int) -> float:
+        left, _, right, _ = self.plot
+        return round(left + (right - left) * (index + 0.5) / len(self.points), 1)
+
+    def y(self, value: float) -> float:
+        _, top, _, bottom = self.plot
+        return round(bottom - (bottom - top) * min(max(value / self.high, 0.0), 1.0), 1)
+
+    def path(self, line: CurveLine) -> str:
+        """The points of a line that are known."""
+        points = enumerate(line.values)
+        return " ".join(f"{self.x(i)},{self.y(value)}" for i, value in points if isfinite(value))
+
+    def whiskers(self, line: CurveLine) -> list[tuple[float, float, float]]:
+        """Position, lower and upper end of each interval."""
+        spans = enumerate(zip(line.lows, line.highs, strict=True))
+        return [(self.x(i), self.y(a), self.y(b)) for i, (a, b) in spans if isfinite(a) and isfinite(b)]
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}" if isfinite(value) else "-"
+
+
+def curve_charts(results: SuiteResults) -> Iterator[CurveChart]:
+    """A chart for every curve with at least two points."""
+    names = dict.fromkeys(task.curve for task in results.tasks.values() if task.curve)
+    for name in names:
+        columns = [column for column in metric_columns(results) if column.task.curve == name and column.first]
+        lines = [*_our_lines(results, columns), *_published_lines(results, columns)]
+        if len(columns) < 2 or not lines:
+            continue
+        lines += _reference_lines(results, columns)
+        values = [v for line in lines for v in (*line.values, *line.highs) if isfinite(v)]
+        high = 100.0 if columns[0].metric.percent else max(values, default=1.0) or 1.0
+        points = [column.task.name.rpartition("/")[2] for column in columns]
+        yield CurveChart(f"{name}: {columns[0].unit}", points, lines, high)
+
+
+def _our_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
+    for row in results.rows:
+        values = [column.value(row) for column in columns]
+        if not any(values):
+            continue
+        means, lows, highs = (
+            [getattr(value.estimate, part) if value else nan for value in values]
+            for part in ("mean", "low", "high")
+        )
+        kind: RowKind = "blind" if row.blind else "ours"
+        yield CurveLine(row.label, means, color_of(results, row.name), kind, lows, highs)
+
+
+def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
+    for index, source in enumerate(results.published):
+        values = [source.values.get(column.task.name, nan) for column in columns]
+        if any(map(isfinite, values)):
+            color = published_color(results, index)
+            yield CurveLine(f"{source.model} (published)", values, color, "published")
+
+
+def _reference_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
+    scores = ReferenceScores(results)
+    for name in ROWS:
+        reached = [scores.table_estimate(name, column.task, column.metric) for column in columns]
+        if any(reached):
+            yield CurveLine(name, [e.mean if e else nan for e in reached], 0, "reference")

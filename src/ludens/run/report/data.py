@@ -14,7 +14,6 @@ import orjson
 
 from ludens.core.episode import Episode, Usage
 from ludens.core.errors import MissingExtra
-from ludens.run.comparisons import BlindControl
 from ludens.run.plan import Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores, warnings
@@ -66,8 +65,8 @@ def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtra("writing Parquet", "data") from None
-    known = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, known[kind]) for name, kind in types.items()])
+    column_types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, column_types[kind]) for name, kind in types.items()])
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), sink)
     written: bytes = sink.getvalue().to_pybytes()
@@ -120,7 +119,6 @@ class EpisodeRow:
 
 
 def episode_types(results: Results) -> Types:
-    """The columns of the table and their types."""
     metrics = {
         metric.name: float
         for found in results.suites
@@ -267,30 +265,30 @@ class ResultRow:
 COLUMNS = tuple(column.name for column in fields(ResultRow))
 
 
-def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
+def result_rows(results: SuiteResults) -> Iterator[ResultRow]:
     """All rows of a suite, then references, then published numbers."""
-    references = ReferenceScores(found)
-    for row in found.rows:
+    references = ReferenceScores(results)
+    for row in results.rows:
         theme, size, _ = row.render
         runs = ";".join(map(str, row.folders))
         bare = ResultRow(
-            found.suite.name, "ours", row.name, OVERALL, "", row.spec, runs=runs, theme=theme, size=size
+            results.suite.name, "ours", row.name, OVERALL, "", row.spec, runs=runs, theme=theme, size=size
         )
         bare = replace(bare, **all_settings(row.spec))
         for name, cell in row.cells.items():
             yield from _cell_rows(replace(bare, trained=name in row.trained), cell, references)
         for name, estimate in row.summaries.items():
             yield _with_estimate(replace(bare, metric=name), estimate)
-    yield from _reference_rows(found, references)
-    for source in found.published:
+    yield from _reference_rows(results, references)
+    for source in results.published:
         for name, value in source.values.items():
-            if name not in found.tasks:
+            if name not in results.tasks:
                 continue
-            task, anchored = found.tasks[name], name in found.suite.anchors
+            task, anchored = results.tasks[name], name in results.suite.anchors
             metric = task.metrics[0]
             percent = metric.percent and not anchored
             yield ResultRow(
-                found.suite.name,
+                results.suite.name,
                 source.source,
                 source.model,
                 name,
@@ -302,10 +300,10 @@ def result_rows(found: SuiteResults) -> Iterator[ResultRow]:
             )
 
 
-def _reference_rows(found: SuiteResults, references: ReferenceScores) -> Iterator[ResultRow]:
+def _reference_rows(results: SuiteResults, references: ReferenceScores) -> Iterator[ResultRow]:
     for name in ROWS:
-        bare = ResultRow(found.suite.name, "reference", name, OVERALL, "")
-        for task in found.tasks.values():
+        bare = ResultRow(results.suite.name, "reference", name, OVERALL, "")
+        for task in results.tasks.values():
             for metric in task.metrics:
                 score = references.score(name, task, metric)
                 if score is None:
@@ -314,7 +312,7 @@ def _reference_rows(found: SuiteResults, references: ReferenceScores) -> Iterato
                 row = replace(row, percent=metric.percent, higher_is_better=metric.higher_is_better)
                 row = replace(row, episodes=references.tasks[task.name].episodes)
                 yield _with_estimate(row, score.estimate)
-                if metric is task.metrics[0] and (anchors := found.suite.anchors.get(task.name)):
+                if metric is task.metrics[0] and (anchors := results.suite.anchors.get(task.name)):
                     row = replace(row, metric=NORMALISED, percent=False, higher_is_better=True)
                     yield _with_estimate(row, normalised(score.estimate, *anchors, metric.limits))
         for summary, estimate in references.summaries(name).items():
@@ -344,11 +342,11 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
             shared, metric=metric.name, percent=metric.percent, higher_is_better=metric.higher_is_better
         )
         if cell.blind is not None and metric is cell.task.metrics[0]:
-            row = _with_control(row, cell.blind)
+            row = replace(row, **_interval("blind_", cell.blind.estimate))
+            row = replace(row, blind_control=cell.blind.name, sees=cell.blind.sees)
         if (score := references.score(BLIND, cell.task, metric)) is not None:
-            mean, low, high = map(_finite, (score.mean, score.low, score.high))
-            row = replace(row, baseline_mean=mean, baseline_low=low, baseline_high=high)
-            row = replace(row, above_baseline=references.above(cell, metric))
+            above = references.above(cell, metric)
+            row = replace(row, **_interval("baseline_", score.estimate), above_baseline=above)
         yield _with_estimate(row, cell.metrics[metric.name])
     if cell.normalised is not None:
         row = replace(shared, metric=NORMALISED, percent=False, higher_is_better=True)
@@ -356,17 +354,12 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
 
 
 def _with_estimate(row: ResultRow, estimate: Estimate) -> ResultRow:
-    mean, low, high, error = map(
-        _finite, (estimate.mean, estimate.low, estimate.high, estimate.standard_error)
-    )
-    return replace(row, mean=mean, low=low, high=high, n=estimate.n, standard_error=error)
+    error = _finite(estimate.standard_error)
+    return replace(row, **_interval("", estimate), n=estimate.n, standard_error=error)
 
 
-def _with_control(row: ResultRow, control: BlindControl) -> ResultRow:
-    mean, low, high = map(_finite, (control.estimate.mean, control.estimate.low, control.estimate.high))
-    return replace(
-        row, blind_mean=mean, blind_low=low, blind_high=high, blind_control=control.name, sees=control.sees
-    )
+def _interval(prefix: str, estimate: Estimate) -> dict[str, Any]:
+    return {f"{prefix}{part}": _finite(getattr(estimate, part)) for part in ("mean", "low", "high")}
 
 
 def _finite(number: float) -> float | None:
@@ -374,22 +367,20 @@ def _finite(number: float) -> float | None:
 
 
 def as_csv(results: Results) -> bytes:
-    """All rows as CSV."""
     return csv_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
 
 
 def as_parquet(results: Results) -> bytes:
-    """All rows as Parquet."""
     return parquet_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
 
 
 def _all_rows(results: Results) -> Iterator[ResultRow]:
-    return (row for found in results.suites for row in result_rows(found))
+    return (row for suite in results.suites for row in result_rows(suite))
 
 
 def as_json(results: Results) -> bytes:
     """The rows, and everything else a report has; NaN and infinity become null."""
-    whole = {
+    report = {
         "schema": SCHEMA,
         "runs": [
             {
@@ -400,30 +391,30 @@ def as_json(results: Results) -> bytes:
             }
             for folder, plan in results.plans.items()
         ],
-        "suites": [_suite(found) for found in results.suites],
+        "suites": [_suite(suite) for suite in results.suites],
     }
     # Numbers of numpy and other subclasses are refused: what leaves the statistics is plain.
     strict = orjson.OPT_PASSTHROUGH_SUBCLASS
-    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | strict)
+    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | strict)
 
 
-def _suite(found: SuiteResults) -> dict[str, Any]:
-    cells = [(row, cell) for row in found.rows for cell in row.cells.values()]
+def _suite(results: SuiteResults) -> dict[str, Any]:
+    cells = [(row, cell) for row in results.rows for cell in row.cells.values()]
     return {
-        "name": found.suite.name,
-        "about": found.suite.about,
-        "deviations": found.suite.deviations,
+        "name": results.suite.name,
+        "about": results.suite.about,
+        "deviations": results.suite.deviations,
         "tasks": {
             name: {
                 "game": task.game,
                 "seatings": [dict(seating) for seating in task.seatings],
                 "config": task.config,
                 "metrics": {metric.name: metric.about for metric in task.metrics},
-                "anchors": found.suite.anchors.get(name),
+                "anchors": results.suite.anchors.get(name),
             }
-            for name, task in found.tasks.items()
+            for name, task in results.tasks.items()
         },
-        "rows": list(result_rows(found)),
+        "rows": list(result_rows(results)),
         "voids": [
             {"entrant": row.name, "task": cell.task.name, "reason": reason, "count": count}
             for row, cell in cells
@@ -451,11 +442,11 @@ def _suite(found: SuiteResults) -> dict[str, Any]:
                 "verdict": pair.verdict,
                 "still_needed": pair.needed,
             }
-            for pair in found.pairs
+            for pair in results.pairs
         ],
-        "judged": judged_data(found),
-        "warnings": warnings(found),
-        "cautions": found.cautions,
+        "judged": judged_data(results),
+        "warnings": warnings(results),
+        "cautions": results.cautions,
         "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],
     }
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import io
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -16,23 +15,20 @@ from unicodedata import category
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ludens.core.episode import Episode, Move, Try
+from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
-from ludens.core.verify import verify
-from ludens.core.view import Picture
-from ludens.models.chat import Message
-from ludens.rebuild import samples
 from ludens.run.comparisons import Place
 from ludens.run.replays import evenly, last_picture
 from ludens.run.report import charts, tables
-from ludens.run.report.curves import curve_charts
 from ludens.run.report.references import evidence
 from ludens.run.report.table import split
 from ludens.run.report.tables import judged_table, standard_deviations
 from ludens.run.results import Cell, Results, Row, SuiteResults
 from ludens.run.verify import verification_text
+from ludens.run.viewer import SizeLimit, data_uri, embed
 
 TEMPLATES = Path(__file__).parent / "templates"
+STYLES, SCRIPTS = ("page.css", "viewer.css"), ("page.js", "viewer.js")
 _JOINERS = "\u200c\u200d"  # Persian and emoji need them, and they do not change the order of text.
 
 
@@ -62,8 +58,7 @@ def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
 
 
 def make_environment(*folders: Path) -> Environment:
-    """An environment with the templates of these folders."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
         finalize=visible,
@@ -71,20 +66,19 @@ def make_environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["pieces"] = pieces
-    return made
+    environment.filters["pieces"] = pieces
+    return environment
 
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The environment of reports."""
-    made = make_environment(TEMPLATES)
-    for kind, file in (("style", "page.css"), ("script", "page.js")):
-        text = (TEMPLATES / file).read_text("utf-8")
+    reports = make_environment(TEMPLATES)
+    for kind, files in (("style", STYLES), ("script", SCRIPTS)):
+        text = "\n".join((TEMPLATES / file).read_text("utf-8") for file in files)
         digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
-        made.globals[kind] = Markup(text)
-        made.globals[f"{kind}_hash"] = f"sha256-{digest}"
-    return made
+        reports.globals[kind] = Markup(text)
+        reports.globals[f"{kind}_hash"] = f"sha256-{digest}"
+    return reports
 
 
 def render_page(template: str, **context: Any) -> str:
@@ -92,40 +86,8 @@ def render_page(template: str, **context: Any) -> str:
     return environment().get_template(template).render(**context)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One move of one seat."""
-
-    move: Move
-    pictures: tuple[Picture, ...]
-    """What there was to see, at the size asked for; empty for steps that are not wanted."""
-    blind: bool
-    """Whether the seat was shown blank pictures instead."""
-    exchanges: tuple[tuple[list[Message], Try], ...]
-    """Each prompt with the reply to it; without prompts for bots."""
-
-
-def transcript(episode: Episode, *, size: int, steps: Container[int] | None = None) -> Iterator[Turn]:
-    """Every move in order.
-
-    Args:
-        episode: What was played.
-        size: Of the pictures.
-        steps: Where pictures are wanted; everywhere when None.
-    """
-    for _, replies in groupby(samples(episode, size=size), key=lambda sample: id(sample.move)):
-        found = list(replies)
-        first = found[0]
-        move, wanted = first.move, steps is None or first.move.step in steps
-        pictures = first.ask.observation.images if wanted else ()
-        exchanges = [(one.messages if one.model else [], one.attempt) for one in found]
-        yield Turn(move, pictures, first.options.blind, tuple(exchanges) if move.tries else ())
-
-
 MAX_STEPS = 8
-"""Steps of one episode that are shown with picture and prompt."""
-PROMPT, EARLIER = 6_000, 400
-"""Characters shown of a prompt, and of an earlier message in it."""
+"""Steps of one episode that are shown, besides the last."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +109,9 @@ class Pick:
         return "" if self.value is None else f"{metric.name} {scale * self.value:.4g}{unit}"
 
 
-def pick_episodes(found: SuiteResults, most: int) -> list[Pick]:
+def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
     """At most so many episodes of every entrant and task, the most interesting of each first."""
-    groups = [_ranked(row, cell, most) for row in found.rows for cell in row.cells.values()]
+    groups = [_ranked(row, cell, most) for row in results.rows for cell in row.cells.values()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 
 
@@ -179,135 +141,6 @@ def steps_to_show(episode: Episode, seats: Sequence[str], most: int = MAX_STEPS)
     return chosen | set(evenly([step for step in own if step not in chosen], most - len(chosen)))
 
 
-@dataclass
-class SizeLimit:
-    """How many more characters of pictures and prompts a page may contain."""
-
-    left: int
-
-    def take(self, size: int) -> bool:
-        """Whether something is still shown, and if so count its size."""
-        shown = self.left > 0
-        self.left -= size if shown else 0
-        return shown
-
-
-@dataclass(frozen=True)
-class ShownMessage:
-    """A message of a prompt, and how many characters of it are shown."""
-
-    role: str
-    text: str
-    limit: int
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A prompt and the reply to it."""
-
-    prompt: Sequence[ShownMessage] | None
-    """Messages that the last exchange did not show; None if left out for the size of the page."""
-    reply: Try
-
-
-@dataclass(frozen=True)
-class ShownTurn:
-    """One move with what the seat was shown."""
-
-    move: Move
-    pictures: Sequence[str] | None
-    """As data URIs; None if left out for the size of the page."""
-    blind: bool
-    exchanges: Sequence[Exchange]
-
-
-@dataclass(frozen=True)
-class ShownEpisode:
-    """An episode for the template."""
-
-    episode: Episode
-    verified: bool = False
-    error: str = ""
-    """Why it could not be verified or replayed."""
-    turns: Sequence[ShownTurn] = ()
-    final_picture: str = ""
-
-
-def show_episode(episode: Episode, *, size: int, steps: set[int] | None, limit: SizeLimit) -> ShownEpisode:
-    """Replay an episode and collect what is shown of it.
-
-    Args:
-        episode: The episode.
-        size: Of the pictures.
-        steps: The steps to show in full; all when None.
-        limit: Pictures and prompts are left out once it is used up.
-    """
-    error = ""
-    try:
-        verify(episode)
-    except UsageError as mismatch:
-        error = str(mismatch)
-    try:
-        system_prompts: dict[str, str] = {}
-        turns = [
-            _show_turn(turn, limit, system_prompts)
-            for turn in transcript(episode, size=size, steps=steps)
-            if steps is None or turn.move.step in steps
-        ]
-        picture = data_uri(last_picture(episode, size)) if limit.left > 0 else ""
-        limit.take(len(picture))
-    except UsageError as failure:
-        return ShownEpisode(episode, False, error or str(failure))
-    return ShownEpisode(episode, not error, error, turns, picture)
-
-
-def _show_turn(turn: Turn, limit: SizeLimit, system_prompts: dict[str, str]) -> ShownTurn:
-    pictures: list[str] | None = None
-    if limit.left > 0 or not turn.pictures:
-        pictures = [data_uri(picture) for picture in turn.pictures]
-        limit.take(sum(map(len, pictures)))
-    exchanges = []
-    shown = 0
-    for messages, reply in turn.exchanges:
-        prompt = _show_prompt(turn, messages[shown:], system_prompts)
-        shown = len(messages) + 1  # the next prompt repeats this one and the reply
-        fits = limit.take(sum(min(len(message.text), message.limit) for message in prompt))
-        limit.take(len(reply.text))
-        exchanges.append(Exchange(prompt if fits else None, reply))
-    return ShownTurn(turn.move, pictures, turn.blind, exchanges)
-
-
-def _show_prompt(
-    turn: Turn, messages: Sequence[Message], system_prompts: dict[str, str]
-) -> list[ShownMessage]:
-    placeholder = "[blank picture]" if turn.blind else "[picture]"
-    shown = []
-    for number, message in enumerate(messages, 1):
-        text = "\n".join(part if isinstance(part, str) else placeholder for part in message.parts)
-        whole = message.role == "system" or number == len(messages)
-        if message.role == "system":
-            repeated = system_prompts.get(turn.move.seat) == text
-            system_prompts[turn.move.seat] = text
-            text = "(as before)" if repeated else text
-        shown.append(ShownMessage(message.role, text, PROMPT if whole else EARLIER))
-    return shown
-
-
-def data_uri(picture: Picture) -> str:
-    """A picture as a small palette PNG in a data URI."""
-    from PIL import Image
-
-    from ludens.draw import Picture as Drawn
-
-    drawn = picture if isinstance(picture, Drawn) else Drawn.from_bytes(picture.png())
-    image = drawn.image()
-    if image.mode != "P":
-        image = image.quantize(128, method=Image.Quantize.MEDIANCUT)
-    out = io.BytesIO()
-    image.save(out, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode("ascii")
-
-
 REPORT_SIZE = 4_000_000
 """About how many characters of pictures and prompts a report contains at most."""
 EPISODE_SIZE = 30_000_000
@@ -316,10 +149,9 @@ OPENING_SIZE = 320
 
 
 def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> str:
-    """The whole report."""
     limit = SizeLimit(REPORT_SIZE)
-    suites = [_suite(found, metrics, episodes, limit) for found in results.suites]
-    title = "Ludens report: " + ", ".join(found.suite.name for found in results.suites)
+    suites = [_suite(suite, metrics, episodes, limit) for suite in results.suites]
+    title = "Ludens report: " + ", ".join(suite.suite.name for suite in results.suites)
     runs = [(folder, plan, verification_text(folder)) for folder, plan in results.plans.items()]
     picture = _opening_picture(results)
     return render_page("report.html", title=title, runs=runs, picture=picture, suites=suites)
@@ -327,14 +159,14 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
 
 def episode_page(episode: Episode, key: str, size: int) -> str:
     """One episode with every picture, prompt and reply."""
-    shown = show_episode(episode, size=size, steps=None, limit=SizeLimit(EPISODE_SIZE))
-    return render_page("episode.html", title=key, shown=shown)
+    panel = embed(episode, key, size=size, limit=SizeLimit(EPISODE_SIZE))
+    return render_page("episode.html", title=key, panel=panel)
 
 
 def _opening_picture(results: Results) -> dict[str, str] | None:
     """The final position of the first episode that can be replayed with a picture, and its caption."""
-    for found in results.suites:
-        for row in found.rows:
+    for suite in results.suites:
+        for row in suite.rows:
             for name, cell in row.cells.items():
                 place = next(iter(cell.episodes), None)
                 if place is None:
@@ -348,47 +180,38 @@ def _opening_picture(results: Results) -> dict[str, str] | None:
     return None
 
 
-def _suite(found: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
+def _suite(results: SuiteResults, metrics: Sequence[str], episodes: int, limit: SizeLimit) -> dict[str, Any]:
     order = {
-        (row.name, name): (i, n) for n, row in enumerate(found.rows) for i, name in enumerate(found.tasks)
+        (row.name, name): (i, n) for n, row in enumerate(results.rows) for i, name in enumerate(results.tasks)
     }
-    cards = [_card(pick, limit) for pick in pick_episodes(found, episodes)]
+    cards = [_card(pick, limit) for pick in pick_episodes(results, episodes)]
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
-    return {**sections(found, metrics), "cards": cards}
+    return {**sections(results, metrics), "cards": cards}
 
 
-def sections(found: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
-    """The tables and charts of one suite."""
-    radar = charts.radar_chart(found)
+def sections(results: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
+    summaries = tables.task_scores(results), tables.metric_summaries(results), standard_deviations(results)
     return {
-        "results": found,
-        "evidence": evidence(found),
-        "scores": split(tables.scores(found, metrics)),
-        "summaries": [
-            table
-            for table in (
-                tables.task_scores(found),
-                tables.metric_summaries(found),
-                standard_deviations(found),
-            )
-            if table is not None
+        "results": results,
+        "evidence": evidence(results),
+        "scores": split(tables.scores(results, metrics)),
+        "summaries": list(filter(None, summaries)),
+        "further": tables.further(results, metrics),
+        "bars": list(charts.bar_charts(results, metrics)),
+        "radars": [
+            *filter(None, [charts.radar_chart(results)]),
+            *charts.behaviour_charts(results),
+            *charts.curve_charts(results),
         ],
-        "further": tables.further(found, metrics),
-        "bars": list(charts.bar_charts(found, metrics)),
-        "radars": [*([radar] if radar else []), *charts.behaviour_charts(found), *curve_charts(found)],
-        "confusion": list(charts.confusion_charts(found)),
-        "pairs": tables.pairs(found),
-        "replies": tables.replies(found),
-        "judged": judged_table(found),
+        "confusion": list(charts.confusion_charts(results)),
+        "pairs": tables.pairs(results),
+        "replies": tables.replies(results),
+        "judged": judged_table(results),
     }
 
 
 def _card(pick: Pick, limit: SizeLimit) -> dict[str, Any]:
     played = pick.cell.read(pick.place)
-    shown = show_episode(
-        played.episode,
-        size=PICTURE_SIZE,
-        steps=steps_to_show(played.episode, played.seats),
-        limit=limit,
-    )
-    return {"pick": pick, "seats": played.seats, "shown": shown}
+    steps = steps_to_show(played.episode, played.seats)
+    panel = embed(played.episode, played.key, size=PICTURE_SIZE, limit=limit, steps=steps)
+    return {"pick": pick, "seats": played.seats, "panel": panel}

@@ -9,9 +9,7 @@ from math import isnan
 
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
-from ludens.run.report.table import (
-    Value,
-)
+from ludens.run.report.table import Value
 from ludens.run.results import TRUNCATED_LIMIT, Cell, Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
 from ludens.run.task import Metric, Task
@@ -24,22 +22,22 @@ MAX_NAMES = 4
 class ReferenceScores:
     """The reference scores of a suite, in the units of its tables."""
 
-    found: SuiteResults
+    results: SuiteResults
 
     @cached_property
     def tasks(self) -> Mapping[str, TaskReferences]:
         """By task; those that were measured, and that an entrant played with the suite's players."""
-        whole, other = self.found.suite, self.found.tasks.keys() - self.found.comparable
-        return references_of(whole, [task for task in whole.tasks if task.name not in other])
+        suite, other = self.results.suite, self.results.tasks.keys() - self.results.comparable
+        return references_of(suite, [task for task in suite.tasks if task.name not in other])
 
     def score(self, row: str, task: Task, metric: Metric) -> Score | None:
         """What the player behind a row (`ROWS`) reached."""
-        known = self.tasks.get(task.name)
-        return known.get(ROWS[row], metric) if known else None
+        scores = self.tasks.get(task.name)
+        return scores.get(ROWS[row], metric) if scores else None
 
-    def shown(self, row: str, task: Task, metric: Metric, *, raw: bool = False) -> Estimate | None:
+    def table_estimate(self, row: str, task: Task, metric: Metric, *, raw: bool = False) -> Estimate | None:
         """The same as tables show it: the first metric normalised if anchored, unless `raw`."""
-        score, anchors = self.score(row, task, metric), self.found.suite.anchors.get(task.name)
+        score, anchors = self.score(row, task, metric), self.results.suite.anchors.get(task.name)
         if score is None:
             return None
         if anchors and metric.name == task.metrics[0].name and not raw:
@@ -48,22 +46,22 @@ class ReferenceScores:
 
     def summaries(self, row: str) -> dict[str, Estimate]:
         """The summaries of what tables show, where all their tasks have a score."""
-        suite = self.found.suite
-        first = {task.name: self.shown(row, task, task.metrics[0]) for task in suite.tasks}
-        made = {}
+        suite = self.results.suite
+        first = {task.name: self.table_estimate(row, task, task.metrics[0]) for task in suite.tasks}
+        combined = {}
         for summary in suite.summaries:
             if summary.combine is None or summary.metric is not None:
                 continue
             names = summary.tasks or tuple(first)
-            known = {name: estimate for name in names if (estimate := first.get(name)) is not None}
-            if known and (len(known) == len(names) or not summary.complete):
-                made[summary.name] = summary.combine(known)
-        return made
+            scores = {name: estimate for name in names if (estimate := first.get(name)) is not None}
+            if scores and (len(scores) == len(names) or not summary.complete):
+                combined[summary.name] = summary.combine(scores)
+        return combined
 
     def above(self, cell: Cell, metric: Metric) -> bool | None:
         """Whether a cell is significantly better than the blind baseline; None if that cannot be said."""
         score = self.score(BLIND, cell.task, metric)
-        same = cell.task.seatings == self.found.tasks[cell.task.name].seatings
+        same = cell.task.seatings == self.results.tasks[cell.task.name].seatings
         if score is None or not cell.episodes or not same:
             return None
         ours = cell.metrics[metric.name]
@@ -83,13 +81,13 @@ class ReferenceScores:
         cells = [cell for cell in row.cells.values() if cell.episodes]
         above = [(cell, self.above(cell, cell.task.metrics[0])) for cell in cells]
         sees = [(cell, cell.blind.sees) for cell in cells if cell.blind is not None]
-        known = [(cell, shown) for cell, shown in above if shown is not None]
+        decided = [(cell, verdict) for cell, verdict in above if verdict is not None]
         parts = [f"overall {Value(row.overall)}"] if row.overall else []
-        if known:
-            parts.append(f"significantly above the {BLIND} on {_count(known)}")
+        if decided:
+            parts.append(f"significantly above the {BLIND} on {_count(decided)}")
         if sees:
             parts.append(f"significantly better with pictures than blind on {_count(sees)}")
-        if few := {cell.task.name for cell, shown in (*known, *sees) if cell.few and not shown}:
+        if few := {cell.task.name for cell, verdict in (*decided, *sees) if cell.few and not verdict}:
             tasks = "1 task has" if len(few) == 1 else f"{len(few)} tasks have"
             parts.append(f"{tasks} fewer than {MIN_NONZERO} seeds, too few to show it")
         played = sum(len(cell.episodes) for cell in cells)
@@ -133,16 +131,16 @@ class ReferenceScores:
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]
         score = self.score(BLIND, cell.task, metric)
-        theirs = self.shown(BLIND, cell.task, metric)
+        blind = self.table_estimate(BLIND, cell.task, metric)
         assert score is not None
-        assert theirs is not None
+        assert blind is not None
         ours = cell.shown(metric)
-        return f"{metric.name} {ours.mean:.3g} is not above {theirs.mean:.3g} of {score.player}, the {BLIND}."
+        return f"{metric.name} {ours.mean:.3g} is not above {blind.mean:.3g} of {score.player}, the {BLIND}."
 
 
 def _count(verdicts: Sequence[tuple[Cell, bool]]) -> str:
-    whole = len(verdicts)
-    return f"{sum(shown for _, shown in verdicts)} of {whole} task{'s' if whole > 1 else ''}"
+    total = len(verdicts)
+    return f"{sum(verdict for _, verdict in verdicts)} of {total} task{'s' if total > 1 else ''}"
 
 
 def _names(cells: Sequence[Cell]) -> str:
@@ -157,19 +155,19 @@ def is_measured(row: Row) -> bool:
     return not row.blind and not row.spec.startswith("bot/")
 
 
-def sentences(found: SuiteResults) -> list[str]:
+def sentences(results: SuiteResults) -> list[str]:
     """One sentence for each model and person."""
-    scores = ReferenceScores(found)
-    return [scores.sentence(row) for row in found.rows if is_measured(row)]
+    scores = ReferenceScores(results)
+    return [scores.sentence(row) for row in results.rows if is_measured(row)]
 
 
-def warnings(found: SuiteResults) -> list[str]:
+def warnings(results: SuiteResults) -> list[str]:
     """One line for each entrant whose results are doubtful."""
-    scores = ReferenceScores(found)
-    return [warning for row in found.rows if (warning := scores.warning(row))]
+    scores = ReferenceScores(results)
+    return [warning for row in results.rows if (warning := scores.warning(row))]
 
 
-def evidence(found: SuiteResults) -> list[str]:
+def evidence(results: SuiteResults) -> list[str]:
     """The numbers behind the warnings."""
-    scores = ReferenceScores(found)
-    return [line for row in found.rows for line in scores.evidence(row)]
+    scores = ReferenceScores(results)
+    return [line for row in results.rows for line in scores.evidence(row)]

@@ -48,8 +48,7 @@ class Value:
     """Whose episodes it was computed from."""
 
     @property
-    def known(self) -> bool:
-        """Whether the number is known."""
+    def is_known(self) -> bool:
         return not isnan(self.estimate.mean)
 
     @property
@@ -70,7 +69,7 @@ class Value:
     @property
     def interval(self) -> str:
         """The interval; empty if there is none."""
-        if self.published or not self.known:
+        if self.published or not self.is_known:
             return ""
         if isnan(self.estimate.low):
             return f"[n = {self.estimate.n}]"
@@ -106,8 +105,6 @@ class Column:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row of a table."""
-
     kind: RowKind
     entries: Sequence[Entry]
     source: Source | None = None
@@ -126,15 +123,10 @@ class Table:
     legend: Sequence[str] = ()
 
 
-def in_parts(parts: Sequence[Table]) -> list[Table]:
-    """The parts of a table, with what is below it below the last one."""
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
-
-
 def split(table: Table) -> list[Table]:
     """A wide table in parts: one for each family of tasks, as in `perceive/chess`, or for some columns.
 
-    Rows that are empty in a part are left out of it.
+    Rows that are empty in a part are left out of it. Notes, warnings and legend are below the last part.
     """
     if len(table.columns) <= MAX_COLUMNS:
         return [table]
@@ -143,7 +135,7 @@ def split(table: Table) -> list[Table]:
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
-    return in_parts(parts)
+    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
 
 def _family(column: Column) -> str:
@@ -258,13 +250,13 @@ def _drawn(grid: _Grid, width: int) -> str:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, right in zip(grid.rows[0], grid.right, strict=True):
-        made.add_column(heading, justify="right" if right else "left", overflow="fold")
+        drawn.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in grid.rows[1:]:
-        made.add_row(*row)
+        drawn.add_row(*row)
     out = io.StringIO()
-    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(made)
+    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
@@ -293,13 +285,11 @@ def _markdown_table(table: Table) -> str:
 
 
 def markdown_escape(text: str) -> str:
-    """The text as Markdown without markup."""
     escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", escaped)
 
 
 def latex(tables: Sequence[Table]) -> str:
-    """Floating tables."""
     begin = r"\begin{table}"
     return "\n".join(map(_latex_table, tables)).replace(begin, rf"{begin} % needs \usepackage{{booktabs}}", 1)
 
@@ -331,11 +321,10 @@ def _latex_entry(entry: Entry) -> str:
     if not isinstance(entry, Value):
         return latex_escape(entry)
     mark = r"^{\dagger}" if entry.marked else ""
-    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.known else "--"
+    number = f"${entry.mean}{mark}$".replace("∞", r"\infty ") if entry.is_known else "--"
     interval = rf" {{\scriptsize {latex_escape(entry.interval)}}}" if entry.interval else ""
     return number + interval
 
 
 def latex_escape(text: str) -> str:
-    """The text as LaTeX without markup."""
     return "".join(_LATEX.get(c, c) for c in one_line(text))

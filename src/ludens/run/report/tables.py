@@ -15,12 +15,7 @@ from ludens.models.trained import trained_remark
 from ludens.run.comparisons import Pair
 from ludens.run.labels import LabelCounts, count_labels
 from ludens.run.references import BLIND, ROWS, UPPER
-from ludens.run.report.references import (
-    ReferenceScores,
-    is_measured,
-    sentences,
-    warnings,
-)
+from ludens.run.report.references import ReferenceScores, is_measured, sentences, warnings
 from ludens.run.report.table import (
     MARK,
     NOTHING,
@@ -33,54 +28,53 @@ from ludens.run.report.table import (
     TableRow,
     Value,
     split,
-)
+)  # fmt: skip
 from ludens.run.results import Cell, Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
-from ludens.run.task import OVERALL, Metric, Summary, Task
+from ludens.run.task import OVERALL, Metric, Published, Summary, Task
 
 NORMAL = "normal"
 
 
-def judged_table(found: SuiteResults) -> Table | None:
+def judged_table(results: SuiteResults) -> Table | None:
     """One row per entrant and judge; None where nothing was judged."""
-    counts = [(row, mine) for row in found.rows for mine in count_labels(row)]
+    counts = [(row, count) for row in results.rows for count in count_labels(row)]
     if not counts:
         return None
-    labels = _labels(found, [mine for _, mine in counts])
+    labels = _labels(results, [count for _, count in counts])
     columns = [Column("entrant", numbers=False), Column("judge", numbers=False), Column("judged")]
     rows = [
         TableRow(
-            "ours", [row.label, mine.judge, str(mine.judged), *(_entry(mine, label) for label in labels)]
+            "ours", [row.label, count.judge, str(count.judged), *(_entry(count, label) for label in labels)]
         )
-        for row, mine in counts
+        for row, count in counts
     ]
     notes = [
         "Conversations with each label, and their share of the judged ones; several labels are possible."
     ]
-    if failed := sum(mine.unjudged for _, mine in counts):
+    if failed := sum(count.unjudged for _, count in counts):
         notes.append(f"No verdict on {failed:,}: `ludens judge` tries them again.")
     return Table("Errors found by judges", [*columns, *map(Column, labels)], rows, notes)
 
 
-def judged_data(found: SuiteResults) -> list[dict[str, Any]]:
-    """The same as plain values."""
+def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
     return [
-        {"entrant": row.name, "judge": mine.judge, "judged": mine.judged, "unjudged": mine.unjudged,
-         "labels": dict(mine.labels)}
-        for row in found.rows
-        for mine in count_labels(row)
+        {"entrant": row.name, "judge": count.judge, "judged": count.judged, "unjudged": count.unjudged,
+         "labels": dict(count.labels)}
+        for row in results.rows
+        for count in count_labels(row)
     ]  # fmt: skip
 
 
-def _labels(found: SuiteResults, counts: list[LabelCounts]) -> list[str]:
+def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
     """The suite's labels, then others that occur; `normal` last."""
-    others = sorted({label for mine in counts for label in mine.labels} - set(found.suite.labels))
-    return sorted([*found.suite.labels, *others], key=lambda label: label == NORMAL)
+    others = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
+    return sorted([*results.suite.labels, *others], key=lambda label: label == NORMAL)
 
 
-def _entry(mine: LabelCounts, label: str) -> Entry:
-    number = mine.labels.get(label, 0)
-    return f"{number} ({100 * number / mine.judged:.1f}%)" if mine.judged else NOTHING
+def _entry(count: LabelCounts, label: str) -> Entry:
+    number = count.labels.get(label, 0)
+    return f"{number} ({100 * number / count.judged:.1f}%)" if count.judged else NOTHING
 
 
 ALL_METRICS = "all"
@@ -102,12 +96,10 @@ class MetricColumn:
 
     @property
     def digits(self) -> int:
-        """Digits after the decimal point."""
         return 1 if self.metric.percent or self.normalised else 2
 
     @property
     def unit(self) -> str:
-        """The unit in the heading."""
         if self.normalised:
             return f"{self.metric.name}, 0 random to 100 optimal"
         direction = "" if self.metric.higher_is_better else ", lower is better"
@@ -124,25 +116,25 @@ class MetricColumn:
         )
 
 
-def metric_columns(found: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
+def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
     """The metrics that tables show: the first of each task, or those named."""
-    known = {metric.name for task in found.tasks.values() for metric in task.metrics}
+    names = {metric.name for task in results.tasks.values() for metric in task.metrics}
     for name in metrics:
-        if name != ALL_METRICS and name not in known:
-            raise UnknownName(f"metric of {found.suite.name}", name, {*known, ALL_METRICS})
+        if name != ALL_METRICS and name not in names:
+            raise UnknownName(f"metric of {results.suite.name}", name, {*names, ALL_METRICS})
     return [
-        MetricColumn(task, metric, metric is task.metrics[0] and task.name in found.suite.anchors)
-        for task in found.tasks.values()
+        MetricColumn(task, metric, metric is task.metrics[0] and task.name in results.suite.anchors)
+        for task in results.tasks.values()
         for metric in task.metrics
         if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric is task.metrics[0])
     ]
 
 
-def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
+def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     """Entrants x tasks, then fallbacks, voids and blind controls; reference and published rows below ours."""
-    shown, references = metric_columns(found, metrics), ReferenceScores(found)
-    overall = any(summary.name == OVERALL for summary in found.suite.summaries)
-    columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in shown)]
+    metrics_shown, references = metric_columns(results, metrics), ReferenceScores(results)
+    overall = any(summary.name == OVERALL for summary in results.suite.summaries)
+    columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in metrics_shown)]
     columns += [Column(OVERALL)] if overall else []
     columns += [
         Column("fallback", "% of moves"),
@@ -150,8 +142,8 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         Column("blind", "tasks above it"),
     ]
     rows = []
-    for row in found.rows:
-        entries = [labelled(row), *(s.value(row, references) or NOTHING for s in shown)]
+    for row in results.rows:
+        entries = [labelled(row), *(s.value(row, references) or NOTHING for s in metrics_shown)]
         entries += [_value(row.overall)] if overall else []
         stats = [cell.reply_stats for cell in row.cells.values()]
         moves, void = sum(s.moves for s in stats), sum(cell.void for cell in row.cells.values())
@@ -162,22 +154,26 @@ def scores(found: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             )
         )
     for name in ROWS:
-        values = [_value(references.shown(name, s.task, s.metric), s.digits) for s in shown]
+        values = [_value(references.table_estimate(name, s.task, s.metric), s.digits) for s in metrics_shown]
         if any(value != NOTHING for value in values):
             entries = [name, *values]
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
-    for source in found.published:
-        quoted = [source.values.get(s.task.name) if s.first else None for s in shown]
+    for source in results.published:
+        quoted = [source.values.get(s.task.name) if s.first else None for s in metrics_shown]
         if any(value is not None for value in quoted):
-            entries = [f"{source.model} (published: {source.source})"]
-            entries += [_published(value, s.digits) for value, s in zip(quoted, shown, strict=True)]
+            entries = [_source_label(source)]
+            entries += [_published(value, s.digits) for value, s in zip(quoted, metrics_shown, strict=True)]
             entries += [_published(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
-    notes = [*sentences(found), *_notes(found)]
+    notes = [*sentences(results), *_notes(results)]
     return Table(
-        found.suite.name, columns, rows, notes, warnings(found), list(_legend(found, rows, references))
+        results.suite.name, columns, rows, notes, warnings(results), list(_legend(results, rows, references))
     )
+
+
+def _source_label(source: Published) -> str:
+    return f"{source.model} (published: {source.source})"
 
 
 def _kind(row: Row) -> RowKind:
@@ -204,16 +200,17 @@ def _seen(row: Row, references: ReferenceScores) -> str:
     checks = []
     for cell in row.cells.values() if is_measured(row) else ():
         control = None if cell.blind is None else cell.blind.sees
-        known = [c for c in (control, references.above(cell, cell.task.metrics[0])) if c is not None]
-        checks += [all(known)] if known else []
+        comparisons = (control, references.above(cell, cell.task.metrics[0]))
+        verdicts = [verdict for verdict in comparisons if verdict is not None]
+        checks += [all(verdicts)] if verdicts else []
     if not checks:
         return "no control" if is_model(row.spec) else NOTHING
     return f"{sum(checks)} of {len(checks)}"
 
 
-def _notes(found: SuiteResults) -> Iterator[str]:
+def _notes(results: SuiteResults) -> Iterator[str]:
     """What was not played, or not as it would be today, and what agents had to say."""
-    for row in found.rows:
+    for row in results.rows:
         unfinished = [
             f"{name} {len(cell.episodes)} of {cell.planned}"
             for name, cell in row.cells.items()
@@ -221,75 +218,75 @@ def _notes(found: SuiteResults) -> Iterator[str]:
         ]
         if unfinished:
             yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
-    yield from found.cautions
+    yield from results.cautions
     marks = {
         trained_remark(parse_spec(row.spec).name, parse_spec(row.cells[task].task.game).name)
-        for row in found.rows
+        for row in results.rows
         for task in row.trained
     }
-    remarks = {note for row in found.rows for cell in row.cells.values() for note in cell.remarks}
+    remarks = {note for row in results.rows for cell in row.cells.values() for note in cell.remarks}
     yield from sorted(remarks - marks)
 
 
-def _legend(found: SuiteResults, rows: Sequence[TableRow], references: ReferenceScores) -> Iterator[str]:
+def _legend(results: SuiteResults, rows: Sequence[TableRow], references: ReferenceScores) -> Iterator[str]:
     """What the signs in a table of scores mean."""
     yield "Brackets contain 95% intervals."
     if any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries):
         yield "[n equal]: all n observations were equal, so that their spread is unknown."
-    if references.tasks.keys() & found.tasks.keys():
+    if references.tasks.keys() & results.tasks.keys():
         yield (
             f"{MARK}: not significantly above the {BLIND}, the best player that never looks; the {UPPER} is "
             "the best known player."
         )
-    if any(row.trained for row in found.rows):
+    if any(row.trained for row in results.rows):
         others = "; published models were not" if any(row.kind == "published" for row in rows) else ""
         yield f"{TRAINED}: trained on these tasks{others}."
-    if any(row.settings for row in found.rows):
+    if any(row.settings for row in results.rows):
         yield (
             "(settings) after an entrant: not the suite's (pictures, direct answers, 1 frame, no memory); "
             "compare with published results only with care."
         )
-    if any(row.seated for row in found.rows):
+    if any(row.seated for row in results.rows):
         yield (
             "SEAT: PLAYER after an entrant: that player had the seat. Published rows and references stand "
             "only where somebody played with the suite's own players, for whom normalised scores hold too."
         )
 
 
-def shown_summaries(found: SuiteResults) -> list[Summary]:
+def shown_summaries(results: SuiteResults) -> list[Summary]:
     """The summaries of what tables show, but `OVERALL`."""
-    return [s for s in found.suite.summaries if s.metric is None and s.name != OVERALL]
+    return [s for s in results.suite.summaries if s.metric is None and s.name != OVERALL]
 
 
-def task_scores(found: SuiteResults) -> Table | None:
+def task_scores(results: SuiteResults) -> Table | None:
     """Summaries of what tables show; published rows too, if all their tasks were published."""
-    names = [summary.name for summary in shown_summaries(found)]
+    names = [summary.name for summary in shown_summaries(results)]
     rows = [
         TableRow(
             _kind(row),
             [labelled(row), *(_value(row.summaries.get(name)) for name in names)],
             Source(row.name),
         )
-        for row in found.rows
+        for row in results.rows
         if row.summaries.keys() & set(names)
     ]
     for reference in ROWS if rows else ():
-        reached = ReferenceScores(found).summaries(reference)
+        reached = ReferenceScores(results).summaries(reference)
         if reached.keys() & set(names):
             rows.append(TableRow("reference", [reference, *(_value(reached.get(name)) for name in names)]))
-    for source in found.published if rows else ():
-        made = summarise_published(found.suite, source.values)
-        if made.keys() & set(names):
-            entries = [_published(made[name].mean if name in made else None) for name in names]
-            rows.append(TableRow("published", [f"{source.model} (published: {source.source})", *entries]))
+    for source in results.published if rows else ():
+        summaries = summarise_published(results.suite, source.values)
+        if summaries.keys() & set(names):
+            entries = [_published(summaries[name].mean if name in summaries else None) for name in names]
+            rows.append(TableRow("published", [_source_label(source), *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
     return Table("Scores over several tasks", columns, rows) if rows else None
 
 
-def metric_summaries(found: SuiteResults) -> Table | None:
+def metric_summaries(results: SuiteResults) -> Table | None:
     """Summaries of other metrics: one row each, a column for every entrant."""
-    names = [summary.name for summary in found.suite.summaries if summary.metric is not None]
-    entrants = [row for row in found.rows if row.summaries.keys() & set(names)]
+    names = [summary.name for summary in results.suite.summaries if summary.metric is not None]
+    entrants = [row for row in results.rows if row.summaries.keys() & set(names)]
     rows = [
         TableRow("ours", [name, *(_value(row.summaries.get(name), 2) for row in entrants)])
         for name in names
@@ -299,44 +296,42 @@ def metric_summaries(found: SuiteResults) -> Table | None:
     return Table("Over all tasks", columns, rows) if rows else None
 
 
-def further(found: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
+def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     """Every metric that `scores` does not show."""
-    known = {(s.task.name, s.metric.name) for s in metric_columns(found, metrics) if not s.normalised}
+    in_scores = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
     rows = [
         TableRow(
             _kind(row),
             [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
             Source(row.name, name),
         )
-        for row in found.rows
+        for row in results.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
         for column in [MetricColumn(cell.task, metric, normalised=False)]
-        if (name, metric.name) not in known
+        if (name, metric.name) not in in_scores
     ]
-    references = ReferenceScores(found)
+    references = ReferenceScores(results)
     rows += [
         TableRow("reference", [name, task.name, column.unit, Value(estimate, column.digits)])
         for name in (ROWS if rows else ())
-        for task in found.tasks.values()
+        for task in results.tasks.values()
         for metric in task.metrics
         for column in [MetricColumn(task, metric, normalised=False)]
-        if (task.name, metric.name) not in known
-        and (estimate := references.shown(name, task, metric, raw=True)) is not None
+        if (task.name, metric.name) not in in_scores
+        and (estimate := references.table_estimate(name, task, metric, raw=True)) is not None
     ]
     rows += [
-        TableRow(
-            "published", [f"{source.model} (published: {source.source})", task, metric, _published(value)]
-        )
-        for source in found.published
+        TableRow("published", [_source_label(source), task, metric, _published(value)])
+        for source in results.published
         for (task, metric), value in source.further.items()
-        if task in found.tasks
+        if task in results.tasks
     ]
     columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
     return Table("Further metrics", [*columns, Column("value")], rows) if rows else None
 
 
-def replies(found: SuiteResults) -> Table:
+def replies(results: SuiteResults) -> Table:
     """Per entrant and task: verdicts, voids and blind control of its seats; tokens and cost of all seats."""
     columns = (
         Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"), Column("moves"),
@@ -347,7 +342,7 @@ def replies(found: SuiteResults) -> Table:
     )  # fmt: skip
     rows = [
         TableRow(_kind(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
-        for row in found.rows
+        for row in results.rows
         for name, cell in row.cells.items()
     ]
     return Table("Replies", columns, rows)
@@ -367,15 +362,14 @@ def _reply_entries(cell: Cell) -> list[Entry]:
     ]
 
 
-def pairs(found: SuiteResults) -> Table | None:
-    """Comparisons of entrants."""
+def pairs(results: SuiteResults) -> Table | None:
     columns = (
         Column("task", numbers=False), Column("a", numbers=False), Column("b", numbers=False),
         Column("a - b", "first metric"), Column("seeds"), Column("p"), Column("better", numbers=False),
         Column("still needed", "episodes each"),
     )  # fmt: skip
-    labels = {row.name: row.label for row in found.rows}
-    rows = [TableRow("ours", _pair(pair, labels), Source(task=pair.task)) for pair in found.pairs]
+    labels = {row.name: row.label for row in results.rows}
+    rows = [TableRow("ours", _pair(pair, labels), Source(task=pair.task)) for pair in results.pairs]
     notes = [
         "An entrant is better if the 95% interval excludes 0, which is the case exactly if p is below 0.05. "
         "Fewer than 6 seeds cannot show a difference.",
@@ -402,46 +396,39 @@ def raw(estimate: Estimate, metric: Metric, *, signed: bool = False) -> Value:
 
 
 def percent(rate: float) -> str:
-    """A proportion in percent."""
     return NOTHING if isnan(rate) else f"{100 * rate:.1f}"
 
 
-def all_tables(found: SuiteResults, metrics: Sequence[str] = ()) -> list[Table]:
-    """Every table of a suite."""
-    rest = (
-        task_scores(found),
-        metric_summaries(found),
-        further(found, metrics),
-        replies(found),
-        pairs(found),
-    )
-    return [*split(scores(found, metrics)), *filter(None, rest)]
+def all_tables(results: SuiteResults, metrics: Sequence[str] = ()) -> list[Table]:
+    rest = task_scores(results), metric_summaries(results), further(results, metrics)
+    return [*split(scores(results, metrics)), *filter(None, (*rest, replies(results), pairs(results)))]
 
 
-def standard_deviations(found: SuiteResults) -> Table | None:
+def standard_deviations(results: SuiteResults) -> Table | None:
     """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
-    told = {task for source in found.published for task in source.deviations}
-    shown = [column for column in metric_columns(found) if column.task.name in told]
-    if not shown:
+    published = {task for source in results.published for task in source.deviations}
+    measured = [column for column in metric_columns(results) if column.task.name in published]
+    if not measured:
         return None
-    rows = [
-        TableRow(
-            "blind" if row.blind else "ours",
-            [labelled(row), *_entries([_spread(found, c, row) for c in shown], shown)],
-        )
-        for row in found.rows
+    spreads = [
+        (_kind(row), labelled(row), [_spread(results, column, row) for column in measured])
+        for row in results.rows
     ]
-    for source in found.published:
-        if source.deviations:
-            values = [source.deviations.get(column.task.name) for column in shown]
-            label = f"{source.model} (published: {source.source})"
-            rows.append(TableRow("published", [label, *_entries(values, shown)]))
-    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in shown)]
+    spreads += [
+        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in measured])
+        for source in results.published
+        if source.deviations
+    ]
+    rows = [
+        TableRow(kind, [label, *(_published(v, c.digits) for v, c in zip(values, measured, strict=True))])
+        for kind, label, values in spreads
+    ]
+    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in measured)]
     notes = ["Of one policy measured over all episodes (-exploitability) ours is the standard error."]
     return Table("Standard deviations over episodes", columns, rows, notes)
 
 
-def _spread(found: SuiteResults, column: MetricColumn, row: Row) -> float | None:
+def _spread(results: SuiteResults, column: MetricColumn, row: Row) -> float | None:
     """The standard deviation of single episodes, in the unit of the table; None if it is not known."""
     cell, metric = row.cells.get(column.task.name), column.metric
     if cell is None:
@@ -452,12 +439,5 @@ def _spread(found: SuiteResults, column: MetricColumn, row: Row) -> float | None
     spread = stdev(values) if metric.paired else cell.metrics[metric.name].standard_error
     if not column.normalised:
         return spread * (100 if metric.percent else 1)
-    low, high = (a.mean if isinstance(a, Estimate) else a for a in found.suite.anchors[column.task.name])
+    low, high = (a.mean if isinstance(a, Estimate) else a for a in results.suite.anchors[column.task.name])
     return 100 * spread / (high - low)
-
-
-def _entries(values: Sequence[float | None], shown: Sequence[MetricColumn]) -> list[Entry]:
-    return [
-        NOTHING if value is None else Value(exactly(value), column.digits, published=True)
-        for value, column in zip(values, shown, strict=True)
-    ]

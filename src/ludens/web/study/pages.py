@@ -19,12 +19,11 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.suites.people import MOST_PARTICIPANTS, Question
 from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
-from ludens.web.pages import Settings, page
-from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked
+from ludens.web.pages import WebSettings, page
+from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked, set_token
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
-from ludens.web.study.progress import progress_of
-from ludens.web.study.room import POLL_SECONDS, Room
+from ludens.web.study.room import POLL_SECONDS, Room, progress_of
 
 LOG = logging.getLogger(__name__)
 COOKIE = "participant"
@@ -40,7 +39,7 @@ NEW_AT_ONCE, NEW_PER_HOUR = 50.0, 10.0
 _NEWCOMERS = web.AppKey("newcomers", RateLimit)
 
 
-def add_routes(app: web.Application, settings: Settings) -> None:
+def add_routes(app: web.Application, settings: WebSettings) -> None:
     """Add the pages of the study, if there is one."""
     if settings.study is None:
         return
@@ -77,30 +76,19 @@ def _room(request: web.Request) -> Room:
 
 
 def _participant(request: web.Request, room: Room) -> Participant:
-    found = room.records.find(request.cookies.get(COOKIE, ""))
-    if found is None:
+    participant = room.records.find(request.cookies.get(COOKIE, ""))
+    if participant is None:
         raise web.HTTPForbidden(text=_STRANGER)
-    return found
+    return participant
 
 
 def _give(request: web.Request, reply: web.StreamResponse, room: Room, participant: Participant) -> None:
-    path = f"/study/{room.records.key}"
-    month = 30 * 86400
-    reply.set_cookie(
-        COOKIE,
-        participant.token,
-        path=path,
-        httponly=True,
-        samesite="Lax",
-        secure=request.secure,
-        max_age=month,
-    )
+    set_token(request, reply, COOKIE, participant.token, f"/study/{room.records.key}", 30)
 
 
 @may_be_linked
 @checks_own_token
 async def join(request: web.Request) -> web.Response:
-    """The link of one participant."""
     room = _room(request)
     participant = room.records.find(request.match_info["token"])
     if participant is None:
@@ -113,7 +101,6 @@ async def join(request: web.Request) -> web.Response:
 @may_be_linked
 @checks_own_token
 async def show(request: web.Request) -> web.Response:
-    """The step of the participant."""
     room = _room(request)
     participant = room.records.find(request.cookies.get(COOKIE, ""))
     if participant is None and room.study.participants:
@@ -228,18 +215,15 @@ async def waiting(request: web.Request) -> web.Response:
 
 @checks_own_token
 async def connect(request: web.Request) -> web.WebSocketResponse:
-    """The WebSocket of the participant's game."""
     room = _room(request)
-    found = room.seat_of(_participant(request, room))
-    if found is None:
+    place = room.seat_of(_participant(request, room))
+    if place is None:
         raise web.HTTPConflict(text="This game is over, or was lost when the server was started again.")
-    game, seat = found
-    return await serve(request, game.session, seat)
+    return await serve(request, place[0].session, place[1])
 
 
 @may_be_linked
 async def progress(request: web.Request) -> web.Response:
-    """For the organiser: what was played, and where everybody is."""
     if not request.app[ACCESS].is_organiser(request):
         raise web.HTTPForbidden(text="Only the organiser may see this: open the organiser's link.")
     room = _room(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,11 +29,12 @@ LOG = logging.getLogger(__name__)
 POLL_SECONDS = 2.0
 """How often a waiting browser asks."""
 _GONE_SECONDS = 12.0
-"""Who has not asked for so long does not wait any more; who has waited has so long to come to the game."""
+"""A participant whose browser has not asked for this long is no longer waiting; one who has waited has this
+long to open the game."""
 
 
 @dataclass(eq=False)
-class Game:
+class StudyGame:
     """A game of a study, with the seats of its participants."""
 
     job: Job
@@ -46,8 +48,9 @@ class Waiting:
     """A participant who waits for a partner."""
 
     participant: Participant
+    task: str
     since: float = field(default_factory=monotonic)
-    asked: float = field(default_factory=monotonic)
+    polled: float = field(default_factory=monotonic)
 
 
 class Room:
@@ -66,8 +69,8 @@ class Room:
         self.records = OpenRecords(folder)
         self._jobs = {job.key: job for job in self.plan.jobs}
         self._names = {task.name: make(task.game).name for task in study.task}
-        self.games: dict[str, Game] = {}
-        """Participant to the game that they see: being played, or over and not yet left behind."""
+        self.games: dict[str, StudyGame] = {}
+        """Participant to the game that they see: being played, or over and still shown."""
         self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
 
     @contextmanager
@@ -99,7 +102,7 @@ class Room:
         self.records.note_all([each for each, _ in cut], "played", lines)
 
     async def run(self) -> None:
-        """Look after the participants who have gone, for ever."""
+        """Call `look_after` every second, until cancelled."""
         while True:
             await asyncio.sleep(1)
             try:
@@ -118,8 +121,7 @@ class Room:
         for task in self.study.task:
             self._match(task)
 
-    def leave(self, game: Game, seat: str) -> None:
-        """A participant has left a game."""
+    def leave(self, game: StudyGame, seat: str) -> None:
         begun = game.session.playing
         game.session.leave(seat)
         if not begun:
@@ -127,7 +129,6 @@ class Room:
             self._note(game, "not_begun")
 
     async def close(self) -> None:
-        """Stop all games."""
         await asyncio.gather(*(game.session.close() for game in self.games.values()))
         await self._runner.close()
 
@@ -145,7 +146,7 @@ class Room:
         return None
 
     def step(self, participant: Participant) -> str:
-        """Where a participant is."""
+        """The step at which a participant is."""
         if participant.withdrawn:
             return "withdrawn"
         if not participant.consented:
@@ -165,12 +166,11 @@ class Room:
     # Games
 
     def ready(self, participant: Participant) -> None:
-        """A participant wants to begin the next game."""
         task = self.task_of(participant)
         if task is None or self.step(participant) != "task":
             return
         self._spending.check(_players(task))
-        self.waiting[task.name].append(Waiting(participant))
+        self.waiting[task.name].append(Waiting(participant, task.name))
         self._match(task)
 
     def _match(self, task: StudyTask) -> None:
@@ -180,16 +180,16 @@ class Room:
         """
         here, size = self.waiting[task.name], len(task.people)
         here[:] = [
-            one
-            for one in here
-            if monotonic() - one.asked < _GONE_SECONDS and self._has_unseen(task, one.participant)
+            each
+            for each in here
+            if monotonic() - each.polled < _GONE_SECONDS and self._has_unseen(task, each.participant)
         ]
         while len(here) >= size:
-            seen = [self._seen(one.participant) for one in here]
+            seen = [self._seen(each.participant) for each in here]
             first: Job | None = None
             group: tuple[int, ...] = (len(here),)
             for job in self._free(task):
-                able = (n for n, known in enumerate(seen) if self._puzzle(job) not in known)
+                able = (n for n, puzzles in enumerate(seen) if self._puzzle(job) not in puzzles)
                 places = tuple(islice(able, size))
                 if len(places) == size and places < group:
                     first, group = job, places
@@ -198,56 +198,50 @@ class Room:
             if first is None:
                 return
             people = [here[place].participant for place in group]
-            here[:] = [one for one in here if one.participant not in people]
+            here[:] = [each for each in here if each.participant not in people]
             self._begin(task, first, people)
 
     def asks(self, participant: Participant) -> float | None:
-        """A waiting browser asks; returns for how long it has waited, or None when it does not wait."""
-        one = self._waiting(participant)
-        if one is None:
+        """Note that a waiting browser asked; returns for how long it has waited, None if it does not wait."""
+        waiting = self._waiting(participant)
+        if waiting is None:
             return None
-        one.asked = monotonic()
-        return one.asked - one.since
+        waiting.polled = monotonic()
+        return waiting.polled - waiting.since
 
     def skip(self, participant: Participant) -> None:
         """Go on without a partner, after the time set by the study."""
-        waited, task = self.asks(participant), self._waiting_for(participant)
-        if waited is not None and task is not None and waited >= self.study.wait_minutes * 60:
-            self.records.note(participant, "skipped", task=task)
+        waited, waiting = self.asks(participant), self._waiting(participant)
+        if waited is not None and waiting is not None and waited >= self.study.wait_minutes * 60:
+            self.records.note(participant, "skipped", task=waiting.task)
             self._stop_waiting(participant)
 
     def go_on(self, participant: Participant) -> None:
-        """Leave a game that is over behind."""
+        """Stop showing a game that is over."""
         game = self.games.get(participant.name)
         if game is not None and game.done:
             del self.games[participant.name]
 
     def withdraw(self, participant: Participant) -> None:
-        """A participant leaves the study."""
-        game = self.games.get(participant.name)
-        if game is not None and not game.done:
-            self.leave(game, next(seat for seat, who in game.seats.items() if who is participant))
+        place = self.seat_of(participant)
+        if place is not None and not place[0].done:
+            self.leave(*place)
         self._stop_waiting(participant)
         self.records.note(participant, "withdrawn")
 
-    def seat_of(self, participant: Participant) -> tuple[Game, str] | None:
-        """The game and the seat of a participant."""
+    def seat_of(self, participant: Participant) -> tuple[StudyGame, str] | None:
         game = self.games.get(participant.name)
         if game is None:
             return None
         return game, next(seat for seat, who in game.seats.items() if who is participant)
 
     def _waiting(self, participant: Participant) -> Waiting | None:
-        every = (one for waiting in self.waiting.values() for one in waiting)
-        return next((one for one in every if one.participant is participant), None)
-
-    def _waiting_for(self, participant: Participant) -> str | None:
-        found = (n for n, waiting in self.waiting.items() for w in waiting if w.participant is participant)
-        return next(found, None)
+        everybody = (each for waiting in self.waiting.values() for each in waiting)
+        return next((each for each in everybody if each.participant is participant), None)
 
     def _stop_waiting(self, participant: Participant) -> None:
         for waiting in self.waiting.values():
-            waiting[:] = [one for one in waiting if one.participant is not participant]
+            waiting[:] = [each for each in waiting if each.participant is not participant]
 
     def _free(self, task: StudyTask) -> Iterator[Job]:
         """The episodes of a task that nobody has played or plays."""
@@ -281,11 +275,11 @@ class Room:
         session = Session(
             setup, agents, lambda _, episode: self._save(game, episode), False, lambda: self._start(game)
         )
-        game = Game(job, session, seats)
+        game = StudyGame(job, session, seats)
         for participant in group:
             self.games[participant.name] = game
 
-    def _start(self, game: Game) -> None:
+    def _start(self, game: StudyGame) -> None:
         """Record who sees this game, before they do."""
         try:
             self._note(game, "started", attempt=self.store.voids[game.job.key])
@@ -293,15 +287,51 @@ class Room:
             game.done = True
             raise
 
-    def _save(self, game: Game, episode: Episode) -> str:
+    def _save(self, game: StudyGame, episode: Episode) -> str:
         game.done = True
         self.store.add(game.job, episode.to_json(), episode.status == VOID)
         self._note(game, "played", status=episode.status)
         return ""
 
-    def _note(self, game: Game, event: str, **more: Any) -> None:
+    def _note(self, game: StudyGame, event: str, **more: Any) -> None:
         line = {"task": game.job.task, "key": game.job.key}
         self.records.note_all(game.seats.values(), event, [{**line, "seat": s, **more} for s in game.seats])
+
+
+def progress_of(room: Room) -> dict[str, Any]:
+    """Tasks with their episodes, and participants with their steps."""
+    done, void = Counter[str](), Counter[str]()
+    for job in room.plan.jobs:
+        done[job.task] += job.key in room.store.done
+        void[job.task] += room.store.voids[job.key]
+    playing = Counter(
+        task for task, _ in {(g.job.task, g.job.key) for g in room.games.values() if not g.done}
+    )
+    return {
+        "tasks": [
+            {
+                "name": task.name,
+                "done": done[task.name],
+                "episodes": task.episodes,
+                "void": void[task.name],
+                "playing": playing[task.name],
+                "waiting": len(room.waiting[task.name]),
+            }
+            for task in room.study.task
+        ],
+        "participants": [
+            {
+                "name": participant.name,
+                "step": room.step(participant),
+                "played": len(participant.games),
+                "void": sum(game.status == VOID for game in participant.games),
+                "token": participant.token,
+                "code": participant.code,
+                "excluded": participant.excluded,
+            }
+            for participant in room.records.participants.values()
+        ],
+    }
 
 
 def _players(task: StudyTask) -> list[str]:
@@ -310,7 +340,6 @@ def _players(task: StudyTask) -> list[str]:
 
 
 def _void_games(participant: Participant, task: str) -> int:
-    """How many games of a task were void."""
     return sum(game.task == task and game.status == VOID for game in participant.games)
 
 
