@@ -36,7 +36,7 @@ def test_each_command_has_help_with_its_line(command: str, ludens: Run) -> None:
         ("games", ["--json"]),
         ("show", ["--seed", "--moves", "--seat", "--theme", "--size", "--out", "--option", "-o", "--json"]),
         ("play", ["--seat", "--seed", "--theme", "--size", "--out", "--option", "--json"]),
-        ("bench", ["--seconds", "--json"]),
+        ("bench", ["--seconds", "--against", "--json"]),
         ("check", ["--json"]),
         ("demo", ["--out", "--seed"]),
     ],
