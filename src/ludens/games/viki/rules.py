@@ -264,7 +264,7 @@ class World(SceneIndex):
         true = True
         if condition.place is not None:
             if condition.along:
-                true = wanted in self._chain(state, code)
+                true = wanted in self.chain(state, code)
             elif code >= self.first_robot:
                 true = state.at[code - self.first_robot] == wanted
             else:
@@ -275,7 +275,8 @@ class World(SceneIndex):
             true = true and (is_active == condition.active) is condition.holds
         return true
 
-    def _chain(self, state: WorldState, code: int) -> list[int]:
+    def chain(self, state: WorldState, code: int) -> list[int]:
+        """The place of a thing or robot, the place of that, and so on to the area."""
         chain = []
         while code >= self.first_asset:
             code = (

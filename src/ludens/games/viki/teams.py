@@ -277,8 +277,6 @@ def _errand(world: World, state: WorldState, robot: str, goal: Condition) -> Ite
 
 def _opened(world: World, state: WorldState, thing: str) -> Iterator[Action]:
     """Open what the thing is inside of."""
-    code = world.code[thing]
-    while world.first_asset <= code < world.first_robot:
-        code = state.place[code - world.first_asset]
+    for code in world.chain(state, world.code[thing]):
         if world.first_asset <= code < world.first_robot and state.closed >> (code - world.first_asset) & 1:
             yield from (("Reach", world.names[code]), ("Open", world.names[code]))
