@@ -245,8 +245,7 @@ def test_options_of_suites(name: str, probes: Probes) -> None:
 
 def test_options_of_recipes(probes: Probes) -> None:
     pytest.importorskip("torch", reason="the extra 'train' is not installed")
-    from ludens.train.recipe import Demonstration, Recipe
-    from ludens.train.recipe import Section
+    from ludens.train.recipe import Demonstration, Recipe, Section
 
     for each in fields(Recipe):
         kind: Any = each.default_factory
