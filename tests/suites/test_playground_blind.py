@@ -1,6 +1,7 @@
 """What a player scores in the questions of playground who never looks: bounds for every board.
 
-Measured on 1,000 questions each (docs/experiments/playground-baselines.md); the bounds leave room for the 120 used here.
+Measured on 1,000 questions each (docs/experiments/playground-baselines.md); the bounds leave room for the
+120 used here.
 """
 
 from __future__ import annotations
