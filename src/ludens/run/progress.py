@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
@@ -66,12 +66,14 @@ class TimeLeft:
     Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
 
     Args:
-        jobs: What has not started yet.
+        waiting: Cell to the number of jobs that have not started yet.
         calls: Cell to the estimated model calls of an episode: how cells compare before any has finished.
     """
 
-    def __init__(self, jobs: Iterable[Job], calls: Mapping[tuple[str, str], float]) -> None:
-        self._waiting = Counter(job.cell for job in jobs)
+    def __init__(
+        self, waiting: Mapping[tuple[str, str], int], calls: Mapping[tuple[str, str], float]
+    ) -> None:
+        self._waiting = Counter(waiting)
         self._calls, self._first_start = calls, inf
         self._running: dict[str, tuple[Job, float]] = {}
         self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
