@@ -11,8 +11,11 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile
+from ludens.run.binding import PlanCheck
+from ludens.run.lines import LineReader, read_lines
 from ludens.run.results import load_results
-from ludens.run.store import EPISODES, LineReader, PlanCheck, Store, read_lines, read_plan, read_progress
+from ludens.run.rows import EPISODES
+from ludens.run.store import Store, read_plan, read_progress
 from tests.support.reported import NAME, make_run
 from tests.support.runs import TURNS, plan_of, played
 

@@ -15,7 +15,7 @@ from ludens.models.chat import Message, Request, Spend
 from ludens.models.errors import TransientError
 from ludens.models.ledger import Account, BudgetReached, Price
 from ludens.run.budget import Budget, BudgetLedger, make_ledger
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from ludens.run.workers import ProcessExecutor, WorkerDied, _RemoteLedger, _Reserved, _Settle
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played

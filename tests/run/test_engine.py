@@ -16,9 +16,11 @@ from ludens.core.errors import BadOption
 from ludens.models.chat import Spend
 from ludens.run.budget import Budget
 from ludens.run.engine import Engine
-from ludens.run.jobs import Meter, Outcome
+from ludens.run.jobs import Meter
+from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan
-from ludens.run.store import Store, read_records
+from ludens.run.rows import Outcome
+from ludens.run.store import Store
 from ludens.run.workers import Executor, InProcess, WorkerDied, interrupts
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy

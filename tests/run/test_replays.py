@@ -10,6 +10,7 @@ from PIL import Image
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.run.lines import Head, read_episode, read_lines, read_records
 from ludens.run.replays import (
     STRIP_PICTURES,
     EpisodeLine,
@@ -20,10 +21,9 @@ from ludens.run.replays import (
     last_picture,
     main_seat,
     pictures,
-    read_episode,
     read_episode_file,
 )
-from ludens.run.store import EPISODES, Head, read_lines, read_records
+from ludens.run.rows import EPISODES
 from tests.support.runs import plan_of, played
 
 

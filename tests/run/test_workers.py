@@ -11,7 +11,8 @@ import pytest
 from ludens.core.agent import Agent
 from ludens.core.errors import UsageError
 from ludens.run.engine import default_workers, make_executor
-from ludens.run.jobs import JobRunner, Meter, Outcome
+from ludens.run.jobs import JobRunner, Meter
+from ludens.run.rows import Outcome
 from ludens.run.task import SUITES
 from ludens.run.workers import InProcess, ProcessExecutor, Worker, infrequent_gc
 from tests.support import suites

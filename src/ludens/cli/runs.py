@@ -49,9 +49,11 @@ def runs(
 
 def find_runs(folder: Path) -> Iterator[dict[str, Any]]:
     """Every run below a folder. One that cannot be read is listed with the error."""
+    from ludens.run.lines import shards_of
+
     for file in sorted(folder.rglob("run.json")):
         run = file.parent
-        files = [path for path in (file, run / "episodes.jsonl") if path.exists()]
+        files = [file, *(run / name for name in shards_of(run))]
         changed = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC)
         info: dict[str, Any] = {"folder": str(run), "changed": changed.isoformat(timespec="seconds")}
         try:

@@ -9,8 +9,9 @@ from math import isfinite
 
 from ludens.core.errors import BadOption
 from ludens.models.chat import Ledger, Spend
-from ludens.run.jobs import Meter, Outcome
+from ludens.run.jobs import Meter
 from ludens.run.plan import Job
+from ludens.run.rows import EpisodeRow
 
 _ROUNDING = 1e-9
 
@@ -125,12 +126,13 @@ class BudgetGuard:
         """Release the reservation of a job: its calls are in the meter now."""
         self._reserved_total -= self._reserved.pop(job.key)
 
-    def learn(self, outcome: Outcome) -> None:
+    def learn(self, row: EpisodeRow) -> None:
         """Take a finished episode into account."""
-        if not outcome.void:
-            total, number = self._finished.get(outcome.job.cell, (Spend(), 0))
-            spend = Spend(outcome.calls, outcome.tokens, outcome.cost)
-            self._finished[outcome.job.cell] = (total + spend, number + 1)
+        if not row.void:
+            total, number = self._finished.get(row.cell, (Spend(), 0))
+            usage = row.usage + row.other_usage
+            spend = Spend(usage.calls, usage.tokens, usage.cost or 0.0)
+            self._finished[row.cell] = (total + spend, number + 1)
 
     def _expected(self, job: Job) -> Spend:
         if job.cell in self._finished:

@@ -17,9 +17,9 @@ from ludens.models.chat import Spend
 from ludens.models.ledger import BUDGET_REACHED, BudgetReached
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.budget import Budget, BudgetGuard
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
 from ludens.run.progress import RunProgress, TimeLeft
+from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Store
 from ludens.run.task import MODEL
 from ludens.run.workers import Executor, InProcess, WorkerDied, infrequent_gc, interrupts
@@ -112,13 +112,13 @@ class Engine:
     ) -> None:
         self._store, self._executor, self._probe = store, executor, probe
         self._concurrency, self._on_progress = concurrency, on_progress
-        chosen, pending = store.plan.chosen if tasks is None else tasks, 0
+        chosen = store.plan.chosen if tasks is None else tasks
         self._numbers = count()
         self._queues: defaultdict[tuple[str, str], deque[tuple[int, Job]]] = defaultdict(deque)
         """The jobs of each cell, numbered in the order in which they should start."""
         self._heads: list[tuple[int, tuple[str, str]]] = []
         """A heap: the number of the first job of each queue, and its cell."""
-        for pending, job in enumerate(store.pending(), 1):
+        for job in store.pending():
             if job.task in chosen:
                 self._enqueue(job)
         retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
@@ -127,7 +127,7 @@ class Engine:
         waiting = {cell: len(queue) for cell, queue in self._queues.items()}
         self._time_left = TimeLeft(waiting, calls)
         self._interrupted, self._errors = False, list[str]()
-        done = store.plan.total() - pending
+        done = len(store.done)
         self.progress = RunProgress(done + sum(waiting.values()), done)
 
     def _enqueue(self, job: Job) -> None:
@@ -145,7 +145,7 @@ class Engine:
         updates = asyncio.create_task(self._update_regularly())
         try:
             with interrupts(self._interrupt), infrequent_gc():
-                await self._executor.start()
+                await self._executor.start(self._store)
                 if self._probe:
                     await self._probe_models()
                 await self._play_all()
@@ -177,8 +177,8 @@ class Engine:
             self.stop(str(error).rstrip("."))
 
     async def _play_all(self) -> None:
-        async for outcome in run_many(self._play, self._jobs(), self._concurrency):
-            self._record(outcome)
+        async for job, outcome in run_many(self._play, self._jobs(), self._concurrency):
+            self._record(job, outcome)
 
     def _jobs(self) -> Iterator[Job | None]:
         """The jobs to start; None when none can start before a job in flight has ended."""
@@ -216,31 +216,33 @@ class Engine:
             heappush(self._heads, head)
         return taken, next(iter(refused.values()), "")
 
-    async def _play(self, job: Job) -> Outcome:
+    async def _play(self, job: Job) -> tuple[Job, Outcome]:
         try:
-            return await self._executor.play(job)
+            outcome = await self._executor.play(job)
+            if outcome.row.length:  # at once, because the index follows the order of the shards
+                self._store.add(outcome)
+            return job, outcome
         except WorkerDied as error:
-            return Outcome(job, b"", True, error=str(error))
+            row = self._store.recovered(job)
+            return job, Outcome(row) if row is not None else unplayed(job, str(error))
         finally:
             self.progress.in_flight -= 1
             self._time_left.end(job, monotonic())
             self._budget.end(job)
 
-    def _record(self, outcome: Outcome) -> None:
-        job = outcome.job
-        if outcome.data:
-            self._store.add(job, outcome.data, outcome.void)
-        else:
-            self._store.voids[job.key] += 1
-        self.progress.count(outcome)
-        self._budget.learn(outcome)
-        if outcome.over_budget:  # playing it again would not help before the limit is raised
-            self.stop(outcome.error.removeprefix(BUDGET_REACHED).rstrip("."))
-        elif outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
+    def _record(self, job: Job, outcome: Outcome) -> None:
+        row = outcome.row
+        if not row.length:
+            self._store.add(outcome)
+        self.progress.count(row)
+        self._budget.learn(row)
+        if row.over_budget:  # playing it again would not help before the limit is raised
+            self.stop(row.error.removeprefix(BUDGET_REACHED).rstrip("."))
+        elif row.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._enqueue(job)
             self._time_left.retry(job)
-        elif outcome.void:
-            self._errors.append(outcome.error)
+        elif row.void:
+            self._errors.append(row.error)
 
     async def _update_regularly(self) -> None:
         while True:

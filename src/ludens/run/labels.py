@@ -69,7 +69,7 @@ def count_labels(row: Row) -> list[LabelCounts]:
 
 
 def _lines_of(cell: Cell) -> Iterator[dict[str, Any]]:
-    places = {record.key: place for place, record in cell.episodes.items()}
+    places = {row.key: (row.seed, row.seating, row.sample) for row in cell.episodes.rows()}
     for line in read_labels(cell.folder / LABELS_FILE):
         place = places.get(line["key"])
         if place is not None and cell.read(place).episode.fingerprint() == line.get("fingerprint"):

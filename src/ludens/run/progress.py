@@ -11,8 +11,9 @@ from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from ludens.run.jobs import Meter, Outcome
+from ludens.run.jobs import Meter
 from ludens.run.plan import Job
+from ludens.run.rows import EpisodeRow
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -50,12 +51,12 @@ class RunProgress:
         """Finished episodes of the whole run."""
         return self.before + self.episodes
 
-    def count(self, outcome: Outcome) -> None:
-        """Add one outcome."""
-        self.fallbacks += outcome.fallbacks
-        if outcome.void:
+    def count(self, row: EpisodeRow) -> None:
+        """Add one episode."""
+        self.fallbacks += row.fallbacks + row.other_fallbacks
+        if row.void:
             self.voids += 1
-            self.last_error = outcome.error
+            self.last_error = row.error
         else:
             self.episodes += 1
 

@@ -1,20 +1,21 @@
-"""Results of runs: reads their folders episode by episode, and computes metrics, controls and comparisons.
+"""Results of runs: reads the rows of their episodes, and computes metrics, controls and comparisons.
 
-Only a short record of each episode is kept; whole episodes are read again where a report shows them.
+Whole episodes are read only where a report shows them.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isnan, nan
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, get_args
 
-from ludens.core.episode import Episode, Move, Status, Usage
+from ludens.core.episode import Status, Usage
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
 from ludens.models.trained import trained_remark
@@ -27,12 +28,13 @@ from ludens.run.comparisons import (
     compare,
     pairs_to_compare,
 )
-from ludens.run.plan import Plan, control_key, is_blind, seated_name, settings_text
-from ludens.run.replays import read_episode
+from ludens.run.index import RowDict, RowReader, StaleIndex
+from ludens.run.lines import read_episode
+from ludens.run.plan import Plan, control_key, is_blind, job_key, seated_name, settings_text
+from ludens.run.rows import EPISODES, STATS, EpisodeRow, RowMaker, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
-from ludens.run.store import Head, LineReader, PlanCheck, read_plan, read_record
+from ludens.run.store import read_plan
 from ludens.run.task import (
-    MODEL,
     OVERALL,
     EpisodeResult,
     LabelPair,
@@ -41,6 +43,7 @@ from ludens.run.task import (
     Suite,
     Summary,
     Task,
+    entrant_seats,
     suite,
 )
 
@@ -79,32 +82,87 @@ class ReplyStats:
         return self.truncated / self.replies if self.replies else nan
 
 
-def count_replies(moves: Iterable[Move]) -> Counter[str]:
-    """The fields of `ReplyStats` for some moves."""
-    counts: Counter[str] = Counter()
-    for move in moves:
-        counts["moves"] += 1
-        counts["fallbacks"] += move.verdict == "fallback"
-        counts["retried"] += move.verdict == "retried"
-        for attempt in move.tries:
-            counts["replies"] += 1
-            counts["truncated"] += attempt.finish == "length"
-            if attempt.verdict != "ok":
-                counts[attempt.verdict] += 1
-    return counts
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
-    """What is kept of one finished episode."""
+class EpisodeTable(Mapping[Place, EpisodeRow]):
+    """The finished episodes of a cell in order of place, as columns; rows are made when they are looked at.
 
-    key: str
-    status: Status
-    fallbacks: int
-    offset: int
-    """Offset of its line in the file of episodes."""
-    values: tuple[Any, ...]
-    """Its value of each metric of the cell; None where it does not count."""
+    Args:
+        cell: Entrant and task.
+        columns: `seed`, `seating`, `sample`, `status`, `fallbacks`, `shard`, `offset` of each episode.
+        shards: The names of the shards.
+        values: The values of each metric; NaN or None where an episode does not count.
+    """
+
+    def __init__(
+        self,
+        cell: tuple[str, str],
+        columns: Mapping[str, Sequence[int]],
+        shards: Sequence[str],
+        values: Sequence[Sequence[Any]],
+    ) -> None:
+        import numpy as np
+
+        self._cell, self._shards = cell, shards
+        arrays = {name: np.array(column) for name, column in columns.items()}
+        order = np.lexsort((arrays["sample"], arrays["seating"], arrays["seed"]))
+        self._columns = {name: column[order] for name, column in arrays.items()}
+        self._values = [
+            np.array(column)[order] if isinstance(column, array) else [column[i] for i in order.tolist()]
+            for column in values
+        ]
+
+    @cached_property
+    def _numbers(self) -> dict[Place, int]:
+        return {place: number for number, place in enumerate(self)}
+
+    def __len__(self) -> int:
+        return len(self._columns["seed"])
+
+    def __iter__(self) -> Iterator[Place]:
+        return zip(*(self._columns[name].tolist() for name in ("seed", "seating", "sample")), strict=True)
+
+    def __getitem__(self, place: Place) -> EpisodeRow:
+        number = self._numbers[place]
+        return next(self.rows(number, number + 1))
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[EpisodeRow]:
+        """Rows in order of place, from one number to another."""
+        columns = [column[start:stop].tolist() for column in self._columns.values()]
+        values = zip(*(self._column(number, start, stop) for number in range(len(self._values))), strict=True)
+        for (seed, seating, sample, status, fallbacks, shard, offset), known in zip(
+            zip(*columns, strict=True), values, strict=True
+        ):
+            yield EpisodeRow(
+                job_key(*self._cell, seed, seating, sample), *self._cell, seed, seating, sample,
+                STATUSES[status], fallbacks=fallbacks, values=known, shard=self._shards[shard], offset=offset,
+            )  # fmt: skip
+
+    def _column(self, metric: int, start: int = 0, stop: int | None = None) -> list[Any]:
+        """The values of a metric; None where an episode does not count."""
+        column = self._values[metric][start:stop]
+        return column if isinstance(column, list) else [v if v == v else None for v in column.tolist()]
+
+    def seeds(self) -> list[int]:
+        """The seed of each episode."""
+        seeds: list[int] = self._columns["seed"].tolist()
+        return seeds
+
+    def fallbacks(self) -> dict[Place, int]:
+        """The number of fallbacks of the episodes that have some."""
+        pairs = zip(self, self._columns["fallbacks"].tolist(), strict=True)
+        return {place: number for place, number in pairs if number}
+
+    def observations(self, metric: int) -> list[tuple[int, Any]]:
+        """Seed and value of each episode that counts."""
+        pairs = zip(self.seeds(), self._column(metric), strict=True)
+        return [pair for pair in pairs if pair[1] is not None]
+
+    def values_of(self, metric: int) -> dict[Place, Any]:
+        """The value of each episode that counts."""
+        pairs = zip(self, self._column(metric), strict=True)
+        return {place: value for place, value in pairs if value is not None}
 
 
 @dataclass(frozen=True)
@@ -115,8 +173,8 @@ class Cell:
     folder: Path
     measured: tuple[Metric, ...]
     """The task's metrics, then those that only summaries of the suite use."""
-    episodes: Mapping[Place, EpisodeRecord]
-    """Finished episodes that are not void, in order of place."""
+    episodes: EpisodeTable
+    """Finished episodes that are not void."""
     planned: int
     voids: Mapping[str, int]
     """How often episodes were void, by reason, including those that were played again."""
@@ -132,7 +190,7 @@ class Cell:
     normalised: Estimate | None = None
     """The first metric between the suite's anchors, 0 to 100."""
     blind: BlindControl | None = None
-    voided: tuple[tuple[Place, EpisodeRecord], ...] = ()
+    voided: tuple[EpisodeRow, ...] = ()
     """Void episodes, including those that were played again; they have no values."""
 
     @property
@@ -143,13 +201,12 @@ class Cell:
     @property
     def few(self) -> bool:
         """Whether it has too few seeds to show a difference to anybody."""
-        return len({seed for seed, _, _ in self.episodes}) < MIN_NONZERO
+        return len(set(self.episodes.seeds())) < MIN_NONZERO
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
         index = [known.name for known in self.measured].index(metric.name)
-        found = ((place, record.values[index]) for place, record in self.episodes.items())
-        return {place: value for place, value in found if value is not None}
+        return self.episodes.values_of(index)
 
     def paired_values(self, metric: Metric) -> dict[Place, float]:
         """The metric of each episode; empty if single episodes have none."""
@@ -169,58 +226,69 @@ class Cell:
 
     def read(self, place: Place) -> EpisodeResult:
         """The whole episode, from its file."""
-        record = self.episodes[place]
-        episode = read_episode(self.folder, record.key, record.offset)
-        return EpisodeResult(record.key, episode, entrant_seats(self.task, place[1]))
+        row = self.episodes[place]
+        episode = read_episode(self.folder, row.key, row.location)
+        return EpisodeResult(row.key, episode, entrant_seats(self.task, row.seating))
 
 
 class CellReader:
-    """Collects the episodes of one entrant on one task."""
+    """Collects the rows of one entrant on one task, as columns: a million of them fit into memory."""
 
-    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
-        self.task, self.folder = task, folder
-        # The task's metrics first, and in place of others of the same name.
-        named = {metric.name: metric for metric in (*task.metrics, *extra, *task.metrics)}
-        self.measured = tuple(named.values())
-        self.episodes: dict[Place, EpisodeRecord] = {}
+    def __init__(self, entrant: str, task: Task, folder: Path, measured: tuple[Metric, ...]) -> None:
+        self.entrant, self.task, self.folder, self.measured = entrant, task, folder, measured
         self.voids: Counter[str] = Counter()
-        self.voided: list[tuple[Place, EpisodeRecord]] = []
-        self.stats: Counter[str] = Counter()
+        self.voided: list[EpisodeRow] = []
+        self.stats = dict.fromkeys(STATS, 0)
         self.usage = self.other_usage = Usage(calls=0)
         self.remarks: set[str] = set()
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
+        self._columns = {name: array(code) for name, code in _COLUMNS.items()}
+        self._shards: dict[str, int] = {}
+        self._values: list[Any] = [array("d") if metric.paired else [] for metric in measured]
 
-    def add(self, head: Head, offset: int, episode: Episode) -> None:
-        """Keep what the report needs of an episode."""
-        seats = entrant_seats(self.task, head.seating)
-        for seat in episode.seats:
-            if seat in seats:
-                self.usage += episode.usage(seat)
-            else:
-                self.other_usage += episode.usage(seat)
-        if episode.status == "void":
-            self.voids[episode.error or "unknown reason"] += 1
-            record = EpisodeRecord(head.key, episode.status, 0, offset, ())
-            self.voided.append(((episode.seed, head.seating, episode.sample), record))
+    def add(self, row: RowDict) -> None:
+        """Add a row, which must be correct: an exception leaves this half changed."""
+        get = row.get
+        if "usage" in row:
+            self.usage += Usage(*row["usage"])
+        if "other_usage" in row:
+            self.other_usage += Usage(*row["other_usage"])
+        status = get("status", "done")
+        if status == "void":
+            self.voids[get("error") or "unknown reason"] += 1
+            self.voided.append(replace(EpisodeRow.from_dict(row), fallbacks=0))
             return
-        counts = count_replies(move for move in episode.moves if move.seat in seats)
-        self.stats.update(counts)
-        self.remarks.update(episode.remarks)
-        played = EpisodeResult(head.key, episode, seats)
-        for metric in self.measured:
-            if metric.labels is not None:
-                self.labels[metric.name].update(metric.labels(played))
-        values = tuple(_value(metric, played) for metric in self.measured)
-        record = EpisodeRecord(head.key, episode.status, counts["fallbacks"], offset, values)
-        self.episodes[episode.seed, head.seating, episode.sample] = record
+        stats = self.stats
+        for name in STATS:
+            if name in row:
+                stats[name] += row[name]
+        if "remarks" in row:
+            self.remarks.update(row["remarks"])
+        measured: EpisodeRow | None = get("measured")
+        values = [decoded(value) for value in row["values"]] if measured is None else measured.values
+        for metric, counts in (measured.labels if measured is not None else get("labels", {})).items():
+            self.labels[metric].update(dict(label_counts(counts)) if isinstance(counts, list) else counts)
+        for column, value in zip(self._values, values or (), strict=True):
+            column.append(nan if value is None and type(column) is array else value)
+        shard = get("shard", EPISODES)
+        columns = self._columns
+        columns["seed"].append(row["seed"])
+        columns["seating"].append(row["seating"])
+        columns["sample"].append(get("sample", 0))
+        columns["status"].append(STATUSES.index(status))
+        columns["fallbacks"].append(get("fallbacks", 0))
+        columns["shard"].append(self._shards.setdefault(shard, len(self._shards)))
+        columns["offset"].append(get("offset", 0))
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""
-        episodes, first = dict(sorted(self.episodes.items())), self.task.metrics[0]
-        metrics = {}
-        for index, metric in enumerate(self.measured):
-            values = ((place[0], record.values[index]) for place, record in episodes.items())
-            metrics[metric.name] = metric.over([one for one in values if one[1] is not None])
+        first = self.task.metrics[0]
+        shards = tuple(self._shards)
+        episodes = EpisodeTable((self.entrant, self.task.name), self._columns, shards, self._values)
+        metrics = {
+            metric.name: metric.over(episodes.observations(index))
+            for index, metric in enumerate(self.measured)
+        }
         return Cell(
             self.task,
             self.folder,
@@ -239,15 +307,8 @@ class CellReader:
         )
 
 
-def _value(metric: Metric, played: EpisodeResult) -> Any:
-    """The value of an episode; one that is a number is a plain one, which every format can write."""
-    value = metric.value(played)
-    return float(value) if metric.paired and value is not None else value
-
-
-def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    """The seats that the entrant plays."""
-    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
+_INTEGERS = {"seating": "i", "sample": "i", "status": "b", "fallbacks": "i", "shard": "i"}
+_COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q"}
 
 
 _NAMED = 5
@@ -419,31 +480,52 @@ class RunReader:
     def __init__(self, folder: Path, options: Mapping[str, str] | None = None) -> None:
         self.folder, self.plan = folder, read_plan(folder)
         spec = parse_spec(self.plan.suite)
-        given = str(replace(spec, options={**spec.options, **options})) if options else self.plan.suite
-        self.suite_name, self.whole = given, suite(given)
+        changed = str(replace(spec, options={**spec.options, **options})) if options else self.plan.suite
+        self.suite_name, self.whole = changed, suite(changed)
         # Suite options given to the report may have changed the order of the metrics.
         metrics = {task.name: task.metrics for task in self.whole.tasks}
-        extra = [summary.metric for summary in self.whole.summaries if summary.metric is not None]
-        self._cells = {
-            (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
+        tasks = {
+            name: replace(task, metrics=metrics.get(name, task.metrics))
             for name, task in self.plan.chosen.items()
+        }
+        self._maker = RowMaker(tasks, self.whole.summary_metrics)
+        self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
+        # The index has the metrics of the plan's own suite.
+        self._open(direct=changed != self.plan.suite)
+
+    def _open(self, direct: bool) -> None:
+        maker = self._maker
+        self._cells = {
+            (entrant, name): CellReader(entrant, task, self.folder, maker.measured[name])
+            for name, task in maker.tasks.items()
             for entrant in self.plan.playing(task)
         }
-        self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
-        self._check = PlanCheck(folder, self.plan)
-        self.lines = LineReader(folder)
+        self._reader = RowReader(self.folder, self.plan, maker, direct=direct)
+        self._rows: Iterator[RowDict] | None = None
+        self.lines = self._reader.lines
 
     def read(self, seconds: float = inf) -> bool:
-        """Read for so long, but at least one line; returns whether everything written so far was read."""
-        until = inf
-        for head, offset, data in self.lines.read():
-            episode = read_record(self.folder, head, data).episode
-            self._check.check(head, episode)
-            if head.void or head.key not in self.left_out:
-                self._cells[head.entrant, head.task].add(head, offset, episode)
-            until = min(until, monotonic() + seconds)  # the first line takes longer: the jobs are listed
-            if monotonic() >= until:
-                return False
+        """Read for so long, but at least one row; returns whether everything written so far was read."""
+        until, cells, left_out = inf, self._cells, self.left_out
+        try:
+            self._rows = self._rows or self._reader.read()
+            for number, row in enumerate(self._rows):
+                if row["key"] not in left_out or row.get("status") == "void":
+                    cells[row["entrant"], row["task"]].add(row)
+                if number % 16 == 0:
+                    until = min(until, monotonic() + seconds)  # the first line takes longer: jobs are listed
+                    if monotonic() >= until:
+                        return False
+        except (StaleIndex, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+            if self._reader.direct:
+                raise
+            self._open(direct=True)
+            return self.read(seconds)
+        self._rows = None
+        if self.suite_name == self.plan.suite and self._reader.write_index():
+            from ludens.run.verify import note_index
+
+            note_index(self.folder)
         return True
 
     def rows(self) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from shutil import copytree
 import pytest
 
 from ludens.run.report import load_results, render
-from ludens.run.store import EPISODES
+from ludens.run.rows import EPISODES
 from ludens.run.verify import VERIFIED, VerifiedRun, hash_run, verification_text, write_verified
 
 WHEN = "2026-11-15T12:00:00+00:00"

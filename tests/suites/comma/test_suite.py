@@ -15,9 +15,9 @@ from ludens import evaluate
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
+from ludens.run.lines import Head
 from ludens.run.report import load_results, render
 from ludens.run.results import CellReader, summarise
-from ludens.run.store import Head
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of, skills_of

@@ -163,7 +163,7 @@ def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
         ranked = sorted(values, key=lambda place: sign * values[place])
         tags.setdefault(ranked[-1], []).append("best")
         tags.setdefault(ranked[0], []).append("worst")
-    fallbacks = {place: record.fallbacks for place, record in cell.episodes.items() if record.fallbacks}
+    fallbacks = cell.episodes.fallbacks()
     for place in sorted(fallbacks, key=lambda p: -fallbacks[p])[:2]:
         tags.setdefault(place, []).append("fallbacks")
     for place in islice(cell.episodes, most):
