@@ -82,8 +82,8 @@ async def test_unexpected_error_in_a_worker_voids_the_job(monkeypatch: pytest.Mo
     monkeypatch.setattr(JobRunner, "agent", broken)
     outcome = (await worker.play(plan.jobs[0])).unwrap()
     assert isinstance(outcome, Outcome)
-    assert (outcome.void, outcome.data) == (True, b"")
-    assert "RuntimeError: a bug" in outcome.error
+    assert (outcome.row.void, outcome.data) == (True, b"")
+    assert "RuntimeError: a bug" in outcome.row.error
 
 
 async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:
@@ -125,7 +125,7 @@ async def test_close_ends_the_workers(tmp_path: Path) -> None:
     processes = [worker.process for worker in executor._workers]
     assert all(process.is_alive() for process in processes)
     outcome = await executor.play(plan.jobs[0])
-    assert not outcome.void
+    assert not outcome.row.void
     await executor.close()
     assert not any(process.is_alive() for process in processes)
 

@@ -129,10 +129,10 @@ class BudgetGuard:
     def learn(self, row: EpisodeRow) -> None:
         """Take a finished episode into account."""
         if not row.void:
-            total, number = self._finished.get(row.cell, (Spend(), 0))
+            total, number = self._finished.get(row.job.cell, (Spend(), 0))
             usage = row.usage + row.other_usage
             spend = Spend(usage.calls, usage.tokens, usage.cost or 0.0)
-            self._finished[row.cell] = (total + spend, number + 1)
+            self._finished[row.job.cell] = (total + spend, number + 1)
 
     def _expected(self, job: Job) -> Spend:
         if job.cell in self._finished:

@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
+from weakref import finalize
 from zlib import crc32
 
 import orjson
@@ -104,6 +105,7 @@ class RowReader:
             self._cache = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
             self._cache.write(header(plan, maker))
             self.keep = self._cache.write
+            finalize(self, self._cache.close)
 
     def read(self) -> Iterator[RowDict]:
         """Every further row.

@@ -106,9 +106,9 @@ class EpisodeRow:
         return self.void and self.error.startswith(BUDGET_REACHED)
 
     @property
-    def cell(self) -> tuple[str, str]:
-        """Entrant and task."""
-        return self.entrant, self.task
+    def job(self) -> Job:
+        """What was played."""
+        return Job(self.key, self.entrant, self.task, self.seed, self.seating, self.sample)
 
     @property
     def location(self) -> Location:
@@ -129,6 +129,11 @@ class EpisodeRow:
                 for metric, counts in self.labels.items()
             }
         return orjson.dumps(filled, option=orjson.OPT_APPEND_NEWLINE)
+
+    @staticmethod
+    def of(job: Job, **rest: Any) -> EpisodeRow:
+        """The row of a job."""
+        return EpisodeRow(job.key, job.entrant, job.task, job.seed, job.seating, job.sample, **rest)
 
     @staticmethod
     def from_dict(row: Mapping[str, Any]) -> EpisodeRow:
@@ -160,8 +165,7 @@ class Outcome(NamedTuple):
 
 def unplayed(job: Job, error: str) -> Outcome:
     """The outcome of a job that was lost: void, and nothing is stored."""
-    row = EpisodeRow(job.key, job.entrant, job.task, job.seed, job.seating, job.sample, "void", error=error)
-    return Outcome(row)
+    return Outcome(EpisodeRow.of(job, status="void", error=error))
 
 
 def _listed(truth: str | frozenset[str]) -> str | list[str]:
@@ -270,12 +274,12 @@ class RowMaker:
                 usage += episode.usage(seat)
             else:
                 other_usage += episode.usage(seat)
-        counts: dict[str, Any] = count_replies(moves)
+        counts = count_replies(moves)
         void = episode.status == "void"
         fallbacks = sum(move.verdict == "fallback" for move in episode.moves if move.seat not in seats)
-        return EpisodeRow(
-            job.key, job.entrant, job.task, job.seed, job.seating, job.sample, episode.status, episode.game,
-            {} if void else episode.returns, **counts, other_fallbacks=fallbacks, usage=usage,
+        return EpisodeRow.of(
+            job, status=episode.status, game=episode.game,
+            returns={} if void else episode.returns, **counts, other_fallbacks=fallbacks, usage=usage,
             other_usage=other_usage, seconds=round(sum(move.ms for move in moves) / 1000, 3),
             error=episode.error, remarks=tuple(episode.remarks),
         )  # fmt: skip

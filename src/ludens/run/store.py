@@ -82,9 +82,7 @@ class ShardWriter:
             host = re.sub(r"[^A-Za-z0-9.-]+", "-", socket.gethostname())[:60]
             name = f"{host}-{os.getpid()}-{token_hex(4)}.jsonl"
             self._file = LineFile(self._folder / SHARDS / name, new=True)
-        row = outcome.row
-        job = Job(row.key, row.entrant, row.task, row.seed, row.seating, row.sample)
-        hashes = self._plan.job_hash(job), self._jobs_hash
+        hashes = self._plan.job_hash(outcome.row.job), self._jobs_hash
         return Outcome(_store(self._file, f"{SHARDS}/{self._file.path.name}", outcome, hashes))
 
     def _owned(self) -> bool:
@@ -230,12 +228,12 @@ class Store:
 
     def add(self, outcome: Outcome) -> None:
         """Store an episode, or put it into the index if a worker has stored it."""
-        assert self._file is not None and self._index is not None, "the store is not open"
+        assert self._file is not None, "the store is not open"
+        assert self._index is not None
         row, ends = outcome.row, self._reader.lines.ends
         self._recovered.pop(row.key, None)
         if outcome.data and row.key not in self.done:
-            job = Job(row.key, row.entrant, row.task, row.seed, row.seating, row.sample)
-            _store(self._file, EPISODES, outcome, (self.plan.job_hash(job), self.plan.jobs_hash))
+            _store(self._file, EPISODES, outcome, (self.plan.job_hash(row.job), self.plan.jobs_hash))
         elif not row.length:
             self.voids[row.key] += row.void
             return
