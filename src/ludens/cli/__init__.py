@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "resume": ("ludens.cli.eval:resume", "Resume a run that was stopped."),
     "verify": ("ludens.cli.verify:verify", "Replay and verify every episode of a run."),
+    "compact": ("ludens.cli.runs:compact", "Put the episodes of a run into one Parquet file."),
     "repair": ("ludens.cli.verify:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("ludens.cli.judge:judge", "Label communication errors in the conversations of a run."),
     "baselines": (

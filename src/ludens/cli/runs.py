@@ -1,8 +1,9 @@
-"""`ludens runs`: the runs in a folder and their progress."""
+"""`ludens runs` and `compact`: the runs in a folder and their progress; a run as one Parquet file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, SuiteName
-from ludens.cli.output import json_out, table
+from ludens.cli.output import counted, json_out, table
 from ludens.core.errors import BadFile, UsageError
 
 _WIDEST = 60
@@ -83,3 +84,26 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     done = f"{run['done']:,} of {run['planned']:,}"
     suite = run["suite"] if len(run["suite"]) <= _WIDEST else run["suite"][: _WIDEST - 3] + "..."
     return run["folder"], suite, ", ".join(run["entrants"]), done, f"{run['void']:,}", changed
+
+
+def compact(
+    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
+    /,
+    *,
+    suite: SuiteName = None,
+    json: Json = False,
+) -> None:
+    """Put the episodes of a run into episodes.parquet and remove the files in which they were.
+
+    Every command reads the run as before; `ludens resume` continues it. Needs the extra `data`.
+    """
+    from ludens.run.compact import compact as compact_run
+    from ludens.run.task import import_suite
+
+    import_suite(suite or "")
+    result = compact_run(run)
+    if json:
+        return json_out(asdict(result))
+    sizes = f"{result.after / 1e6:,.1f} MB instead of {result.before / 1e6:,.1f} MB"
+    print(f"{counted(result.episodes, 'episode')} in {run / 'episodes.parquet'}: {sizes}.")
+    return None

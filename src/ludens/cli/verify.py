@@ -143,7 +143,6 @@ def repair(
     Those of a study's participants.jsonl are moved to participants.bad.jsonl.
     """
     from ludens.run import verify as repairs
-    from ludens.run.rows import EPISODES
     from ludens.run.task import import_suite
     from ludens.suites.people import records
 
@@ -152,12 +151,13 @@ def repair(
     study = run / records.PARTICIPANTS
     people = repairs.set_aside(study, records.LINE_START, records.read_line)
     if json:
-        result = {"moved": _json(found.moved), "done": found.done, "planned": found.planned}
+        moved = [line for lines in found.moved.values() for line in _json(lines)]
+        result = {"moved": moved, "done": found.done, "planned": found.planned}
         result |= {"missing": found.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, moved in ((*found.files, run / EPISODES)[0], found.moved), (repairs.bad_lines(study), people):
-        _list(path, moved)
-    valid = "" if found.moved or people else "All lines are valid. "
+    for path, lines in {**found.moved, repairs.bad_lines(study): people}.items():
+        _list(path, lines)
+    valid = "" if any(found.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{found.done:,} of {found.planned:,} episodes done.")
     if found.missing and not study.exists():
         print(f"To play the {counted(found.missing, 'missing episode')}: ludens resume {quote(str(run))}")

@@ -261,7 +261,7 @@ class _Checksums(ExitStack):
     def at(self, shard: str, offset: int, length: int) -> int:
         """Of one line; those of the Parquet file must be asked for in their order."""
         if shard == PARQUET:
-            self._compacted = self._compacted or parquet_column(self._folder, LINE, offset)
+            self._compacted = self._compacted or parquet_column(self._folder / shard, LINE, offset)
             return crc32(next(self._compacted, b""))
         if shard not in self._files:
             if shard not in shards_of(self._folder):

@@ -69,8 +69,10 @@ def count_labels(row: Row) -> list[LabelCounts]:
 
 
 def _lines_of(cell: Cell) -> Iterator[dict[str, Any]]:
-    places = {row.key: (row.seed, row.seating, row.sample) for row in cell.episodes.rows()}
-    for line in read_labels(cell.folder / LABELS_FILE):
+    lines = list(read_labels(cell.folder / LABELS_FILE))
+    rows = cell.episodes.rows() if lines else ()
+    places = {row.key: (row.seed, row.seating, row.sample) for row in rows}
+    for line in lines:
         place = places.get(line["key"])
         if place is not None and cell.read(place).episode.fingerprint() == line.get("fingerprint"):
             yield line

@@ -114,25 +114,25 @@ def shards_of(folder: Path) -> list[str]:
 def shard_size(folder: Path, shard: str) -> int:
     """Bytes of a shard, or rows of a Parquet file."""
     if shard == PARQUET:
-        return int(open_parquet(folder).metadata.num_rows)
+        return int(open_parquet(folder / shard).metadata.num_rows)
     return (folder / shard).stat().st_size
 
 
-def open_parquet(folder: Path) -> Any:
-    """`episodes.parquet` as a `pyarrow.parquet.ParquetFile`."""
+def open_parquet(path: Path) -> Any:
+    """A `pyarrow.parquet.ParquetFile`."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtra(f"reading {PARQUET}", "data") from None
     try:
-        return pq.ParquetFile(folder / PARQUET, page_checksum_verification=True)
+        return pq.ParquetFile(path, page_checksum_verification=True)
     except (OSError, ValueError) as error:
-        raise BadFile(f"cannot read {str(folder / PARQUET)!r}: {error}.") from None
+        raise BadFile(f"cannot read {str(path)!r}: {error}.") from None
 
 
-def parquet_column(folder: Path, column: str, start: int = 0) -> Iterator[bytes]:
-    """One column of `episodes.parquet`, from a row on."""
-    file = open_parquet(folder)
+def parquet_column(path: Path, column: str, start: int = 0) -> Iterator[bytes]:
+    """One column of a Parquet file, from a row on."""
+    file = open_parquet(path)
     for group in range(file.metadata.num_row_groups):
         rows = file.metadata.row_group(group).num_rows
         if start < rows:
@@ -193,7 +193,7 @@ class LineReader:
     def _raw(self, shard: str) -> Iterator[tuple[bytes, int]]:
         """Every further complete line, and by how much it moves the end."""
         if shard == PARQUET:
-            for line in parquet_column(self.folder, LINE, self.ends[shard]):
+            for line in parquet_column(self.folder / shard, LINE, self.ends[shard]):
                 yield line, 1
             return
         with (self.folder / shard).open("rb") as file:
@@ -230,7 +230,7 @@ def raw_line(folder: Path, location: Location) -> bytes:
     """The line at this place."""
     path = folder / location.shard
     if location.shard == PARQUET:
-        return next(parquet_column(folder, LINE, location.offset), b"")
+        return next(parquet_column(path, LINE, location.offset), b"")
     try:
         with path.open("rb") as file:
             file.seek(location.offset)

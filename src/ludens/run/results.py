@@ -265,11 +265,16 @@ class CellReader:
         if "remarks" in row:
             self.remarks.update(row["remarks"])
         measured: EpisodeRow | None = get("measured")
-        values = [decoded(value) for value in row["values"]] if measured is None else measured.values
+        values = row["values"] if measured is None else measured.values
         for metric, counts in (measured.labels if measured is not None else get("labels", {})).items():
             self.labels[metric].update(dict(label_counts(counts)) if isinstance(counts, list) else counts)
         for column, value in zip(self._values, values or (), strict=True):
-            column.append(nan if value is None and type(column) is array else value)
+            if type(value) is float:  # nearly always
+                column.append(value)
+            elif type(column) is array:
+                column.append(nan if value is None else decoded(value))
+            else:
+                column.append(decoded(value) if measured is None else value)
         shard = get("shard", EPISODES)
         columns = self._columns
         columns["seed"].append(row["seed"])

@@ -84,7 +84,7 @@ def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
     try:
         data = (folder / VERIFIED).read_bytes()
         found = TypeAdapter(VerifiedRun).validate_json(data, strict=True)
-        return found, (hash_run(folder), _hash_files(folder, [INDEX])) == (found.hash, found.index)
+        return found, (hash_run(folder), index_hash(folder)) == (found.hash, found.index)
     except (OSError, ValidationError):
         return None
 
@@ -123,6 +123,11 @@ def hash_run(folder: Path) -> str:
     return _hash_files(folder, ["run.json", EPISODES, *(n for n in shards_of(folder) if n != EPISODES)])
 
 
+def index_hash(folder: Path) -> str:
+    """A hash of the index; empty if there is none."""
+    return _hash_files(folder, [INDEX])
+
+
 def _hash_files(folder: Path, names: Sequence[str]) -> str:
     """A hash of these files; empty if there is none of them."""
     digest, size = blake2b(digest_size=16), 0
@@ -141,7 +146,7 @@ def note_index(folder: Path) -> None:
     """The index was made again from the shards: it is as good as they are."""
     read = read_verified(folder)
     if read is not None and not read[1] and read[0].hash == hash_run(folder):
-        write_verified(folder, replace(read[0], index=_hash_files(folder, [INDEX])))
+        write_verified(folder, replace(read[0], index=index_hash(folder)))
 
 
 _VERIFY_CHUNK = 8
@@ -222,7 +227,7 @@ def verify_run(
     coverage = (result.planned, result.present, result.proven, result.finished)
     if not result.failures:
         _remake_index(folder, plan)
-    index = _hash_files(folder, [INDEX])
+    index = index_hash(folder)
     write_verified(folder, VerifiedRun(time, before, *counts, *coverage, index))
     return result
 
@@ -342,10 +347,8 @@ class Repaired:
 
     done: int = 0
     planned: int = 0
-    moved: list[tuple[int, str]] = field(default_factory=list)
-    """Number of each line that was moved, and why."""
-    files: list[Path] = field(default_factory=list)
-    """Where they are now."""
+    moved: dict[Path, list[tuple[int, str]]] = field(default_factory=dict)
+    """By the file to which they were moved: number of each line, and why."""
 
     @property
     def missing(self) -> int:
@@ -370,8 +373,7 @@ def repair(folder: Path) -> Repaired:
             LINE_START,
             lambda line: done.update(_finished_key(folder, check, line, done)),
         )
-        result.moved += bad
-        result.files += [bad_lines(folder / shard)] if bad else []
+        result.moved[bad_lines(folder / shard)] = bad
     result.done = len(done)
     return result
 
