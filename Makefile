@@ -28,11 +28,11 @@ demo: $(VENV)/.ready-demo ## Run the demo suite with bots and nano; needs no API
 
 test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 	@$(SAY) "tests"
-	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 slow: $(VENV)/.ready-slow ## All tests, including slow ones
 	@$(SAY) "tests, including slow ones"
-	@$(BIN)/python -m pytest -n $(JOBS) --slow $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --slow $(ARGS)
 
 lint: $(VENV)/.ready-dev ## Style (ruff), types (mypy) and layers (import-linter)
 	@$(SAY) "style"

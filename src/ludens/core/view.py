@@ -130,7 +130,7 @@ class View(ABC):
     def _templates_path(self) -> Path:
         module = Path(sys.modules[type(self).__module__].__file__ or ".")
         if self.templates_file:
-            return module.with_name(self.templates_file)
+            return module.parent / self.templates_file
         own = module.with_suffix(".md")
         return own if own.exists() else module.with_name("templates.md")
 
