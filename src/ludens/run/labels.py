@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile
-from ludens.run.results import Cell, Row
+from ludens.run.cells import Cell
+from ludens.run.results import Row
 
 LABELS_FILE = "judged.jsonl"
 

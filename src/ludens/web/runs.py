@@ -18,11 +18,12 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 
 from ludens.core.errors import BadFile, UsageError
+from ludens.run.cells import Cell
 from ludens.run.index import INDEX
 from ludens.run.lines import shard_size, shards_of
 from ludens.run.report.page import sections
 from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
-from ludens.run.results import Cell, Results, Row, RunReader, results_of
+from ludens.run.results import Results, Row, RunReader, results_of
 from ludens.run.rows import EpisodeRow
 from ludens.run.task import entrant_seats
 from ludens.web.home import CATALOGUE

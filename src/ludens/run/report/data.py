@@ -13,13 +13,14 @@ from typing import Any, get_type_hints
 import orjson
 
 from ludens.core.errors import MissingExtra
+from ludens.run.cells import Cell
 from ludens.run.comparisons import BlindControl
 from ludens.run.index import index_rows
 from ludens.run.plan import SETTINGS, Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
-from ludens.run.results import Cell, Results, Row, SuiteResults
+from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.rows import EpisodeRow, RowMaker
 from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL, entrant_seats
