@@ -10,7 +10,8 @@ from PIL import Image
 
 from ludens.cli.verify import _move_lines
 from ludens.core.episode import Move, Try
-from ludens.run.store import EPISODES, read_records
+from ludens.run.lines import read_records
+from ludens.run.rows import EPISODES
 from tests.cli.conftest import Run
 from tests.support.reported import make_run
 

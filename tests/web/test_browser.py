@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from ludens.run.store import EPISODES, read_records
+from ludens.run.lines import read_records
+from ludens.run.rows import EPISODES
 from tests.support.reported import INSULT
 from tests.support.runs import TURNS, plan_of, played
 from tests.web.browser import launched, open_page

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ludens.run.lines import read_lines
 from ludens.run.results import Results, RunReader
-from ludens.run.store import read_lines
 from ludens.web import runs
 from ludens.web.runs import LiveRun, LiveRuns
 from tests.support.runs import TURNS, plan_of, played

@@ -143,7 +143,6 @@ def repair(
     They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
     from ludens.run import verify as repairs
-    from ludens.run.store import EPISODES
     from ludens.run.task import import_suite
     from ludens.suites.people import records
 
@@ -152,12 +151,13 @@ def repair(
     study = run / records.PARTICIPANTS
     people = repairs.set_aside(study, records.LINE_START, records.read_line)
     if json:
-        result = {"moved": _json(found.moved), "done": found.done, "planned": found.planned}
+        moved = [line for lines in found.moved.values() for line in _json(lines)]
+        result = {"moved": moved, "done": found.done, "planned": found.planned}
         result |= {"missing": found.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, moved in ((run / EPISODES, found.moved), (study, people)):
-        _list(repairs.bad_lines(path), moved)
-    valid = "" if found.moved or people else "All lines are valid. "
+    for path, lines in {**found.moved, repairs.bad_lines(study): people}.items():
+        _list(path, lines)
+    valid = "" if any(found.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{found.done:,} of {found.planned:,} episodes done.")
     if found.missing and not study.exists():
         print(f"To play the {counted(found.missing, 'missing episode')}: ludens resume {quote(str(run))}")
@@ -242,23 +242,23 @@ def replay(
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:
-    from ludens.run.replays import find, read_episode, read_episode_file
-    from ludens.run.store import read_lines, read_plan
+    from ludens.run.lines import read_episode
+    from ludens.run.replays import find, read_episode_file
+    from ludens.run.store import read_places
 
     if run.is_dir():
-        read_plan(run)  # raises an error if the folder is not a run
-        head, offset = find([(head, offset) for head, offset, _ in read_lines(run)], key or "")
-        return read_episode(run, head.key, offset), head.key
+        name, location = find(read_places(run), key or "")
+        return read_episode(run, name, location), name
     if key is not None and not (key.isascii() and key.isdigit()):
         raise BadOption(f"KEY must be a number, from 1, for a file of episodes, not {key!r}.")
     return read_episode_file(run, int(key or 1)), run.name
 
 
 def _replay_list(run: Path, json: bool) -> None:
-    from ludens.run.store import iter_records, read_lines, read_plan
+    from ludens.run.lines import iter_records
+    from ludens.run.store import read_places
 
-    read_plan(run)  # raises an error if the folder is not a run
-    total = sum(1 for _ in read_lines(run))
+    total = len(read_places(run))  # raises an error if the folder is not a run
     records = islice(iter_records(run), None if json else _REPLAY_LISTED)
     listed = [_listed(number, record.key, record.episode) for number, record in enumerate(records, 1)]
     if json:

@@ -26,8 +26,10 @@ from ludens.agents import agent_paths, import_agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
-from ludens.run.jobs import JobRunner, Outcome
+from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
+from ludens.run.rows import Outcome, unplayed
+from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -116,8 +118,8 @@ class WorkerDied(Exception):
 class Executor(ABC):
     """Plays jobs somewhere."""
 
-    async def start(self) -> None:
-        """Get ready; called on the event loop that will call `play`."""
+    async def start(self, store: Store | None = None) -> None:
+        """Get ready; called on the event loop that will call `play`. Workers store episodes in this run."""
 
     async def probe(self) -> None:
         """Send each network model one small request; raises what is wrong with it."""
@@ -189,8 +191,8 @@ class Report(NamedTuple):
         return self.result
 
 
-WorkerArgs = tuple[bytes, str, int, int, Sequence[str]]
-"""Plan, suite, concurrency, number of workers, accepted agents."""
+WorkerArgs = tuple[bytes, str, int, int, Sequence[str], Destination | None]
+"""Plan, suite, concurrency, number of workers, accepted agents, where episodes are stored."""
 
 
 class Worker:
@@ -202,6 +204,7 @@ class Worker:
         concurrency: How many episodes are played here at once.
         workers: How many workers share the rate limits of the models.
         agents: Agents as module:Class, which the user of the main process has accepted.
+        destination: Where episodes are stored; if None, they are returned.
         ledger: Where every call is reserved; None without a budget.
     """
 
@@ -212,12 +215,14 @@ class Worker:
         concurrency: int,
         workers: int,
         agents: Sequence[str] = (),
+        destination: Destination | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self._plan, self._suite, self._agents = plan, suite, agents
         self._shares, self._ledger = (concurrency, workers), ledger
-        self._id = token_hex(8)
+        self._id, self._destination = token_hex(8), destination
         self._runner: JobRunner | None = None
+        self._shard: ShardWriter | None = None
 
     def _get_runner(self) -> JobRunner:
         # Not created in the constructor, whose errors would look to Ray like the death of the actor.
@@ -226,6 +231,8 @@ class Worker:
             for name in self._agents:
                 import_agent(name)
             self._runner = JobRunner(Plan.from_json(self._plan), *self._shares, self._ledger)
+            if self._destination is not None:
+                self._shard = ShardWriter(self._destination, self._runner.plan)
         return self._runner
 
     async def ready(self) -> Report:
@@ -247,12 +254,12 @@ class Worker:
     async def play(self, job: Job) -> Report:
         """Play one job. An unexpected error voids it."""
         try:
-            return self.report(await self._get_runner().play(job))
+            outcome = await self._get_runner().play(job)
+            return self.report(self._shard.store(outcome) if self._shard is not None else outcome)
         except UsageError as error:
             return self.report(str(error))
         except Exception as error:
-            reason = f"a worker raised {type(error).__name__}: {error}"
-            return self.report(Outcome(job, b"", True, error=reason))
+            return self.report(unplayed(job, f"a worker raised {type(error).__name__}: {error}"))
 
     async def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again."""
@@ -268,6 +275,8 @@ class Worker:
         """Close every model."""
         if self._runner is not None:
             await self._runner.close()
+        if self._shard is not None:
+            self._shard.close()
 
 
 class WorkerExecutor(Executor):
@@ -276,6 +285,7 @@ class WorkerExecutor(Executor):
     def __init__(self, plan: Plan, count: int, concurrency: int, budget: Budget | None = None) -> None:
         self._plan, self._count, self._concurrency = plan, count, concurrency
         self._ledger = Ledger.of(budget)
+        self._destination: Destination | None = None
         self._active: Counter[int] = Counter()
         """The number of jobs that each worker is playing."""
         self._reports: dict[str, Report] = {}
@@ -287,8 +297,8 @@ class WorkerExecutor(Executor):
 
     @property
     def _worker_args(self) -> WorkerArgs:
-        agents = agent_paths(self._plan.players)
-        return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
+        agents, shares = agent_paths(self._plan.players), (self._concurrency_each, self._count)
+        return self._plan.to_json(), self._plan.suite, *shares, agents, self._destination
 
     @property
     def _available(self) -> Sequence[int]:
@@ -389,7 +399,8 @@ class ProcessExecutor(WorkerExecutor):
         self._workers: list[_WorkerProcess] = []
         self._prober: JobRunner | None = None
 
-    async def start(self) -> None:
+    async def start(self, store: Store | None = None) -> None:
+        self._destination = store.destination() if store is not None else None
         self._workers = [self._start_worker() for _ in range(self._count)]
         try:
             for report in await asyncio.gather(*(worker.ready for worker in self._workers)):

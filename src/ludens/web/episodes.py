@@ -22,12 +22,14 @@ from ludens.core.verify import verify
 from ludens.core.view import Picture, view_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample, is_model_seat, prompt_options_of, samples
-from ludens.run.replays import animation, film_strip, find, raw_line
+from ludens.run.lines import Head, raw_line, shards_of, split_line
+from ludens.run.replays import animation, film_strip, find
 from ludens.run.report.page import visible
-from ludens.run.store import Head, read_lines, split_line
+from ludens.run.rows import Location
+from ludens.run.store import read_places
 from ludens.web.home import CATALOGUE
 from ludens.web.pages import Settings, page, render
-from ludens.web.runs import LIVE, EpisodeLine, all_lines
+from ludens.web.runs import LIVE, Listed, describe, same_seed
 from ludens.web.security import may_be_linked
 
 MAX_PICTURES = 400
@@ -219,12 +221,12 @@ class Replays:
     """The episodes that were looked at last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Path, int, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
-    def get(self, folder: Path, offset: int, key: str) -> tuple[Head, EpisodeReplay]:
+    def get(self, folder: Path, location: Location, key: str) -> tuple[Head, EpisodeReplay]:
         """The episode on a line. Blocks."""
-        line = raw_line(folder, offset)
-        place = folder, offset, blake2b(line, digest_size=16).digest()
+        line = raw_line(folder, location)
+        place = folder, location, blake2b(line, digest_size=16).digest()
         found = self._kept.pop(place, None) or _read(line)
         if found[0].key != key:
             raise BadFile(f"there is another episode than {key!r} in that place of the file.")
@@ -256,7 +258,7 @@ def add_routes(app: web.Application, settings: Settings) -> None:
         app.router.add_get(f"/{name}/{_NAME}", handler)
 
 
-async def _found(request: web.Request, prefix: str = "") -> tuple[str, Head, int, EpisodeReplay]:
+async def _found(request: web.Request, prefix: str = "") -> tuple[str, Head, Location, EpisodeReplay]:
     """The episode that a request names: `key`, and `at`, where its line begins if that is known."""
     run = request.query.get(f"{prefix}run") or request.match_info["run"]
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
@@ -264,21 +266,20 @@ async def _found(request: web.Request, prefix: str = "") -> tuple[str, Head, int
         raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
     key, at = request.query.get(f"{prefix}key", ""), request.query.get(f"{prefix}at", "")
     try:
-        if at.isascii() and at.isdigit() and len(at) < 16:
-            offset = int(at)
-        else:
-            offset = await asyncio.to_thread(_offset, folder, key)
-        head, replay = await render(request, request.app[REPLAYS].get, folder, offset, key)
+        location = await asyncio.to_thread(_location, folder, key, at)
+        head, replay = await render(request, request.app[REPLAYS].get, folder, location, key)
     except UsageError as error:
         raise web.HTTPNotFound(text=str(error)) from None
-    return run, head, offset, replay
+    return run, head, location, replay
 
 
-def _offset(folder: Path, key: str) -> int:
-    head, offset = find([(head, offset) for head, offset, _ in read_lines(folder)], key)
-    if head.key != key:
+def _location(folder: Path, key: str, at: str) -> Location:
+    if (location := Location.parse(at, shards_of(folder))) is not None:
+        return location
+    name, location = find(read_places(folder), key)
+    if name != key:
         raise BadFile(f"there is no episode {key!r} in this run.")
-    return offset
+    return location
 
 
 def _number(request: web.Request, name: str, below: int) -> int:
@@ -298,15 +299,19 @@ def _seat(request: web.Request, replay: EpisodeReplay) -> str:
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
     """The page with one episode, or two side by side."""
-    run, head, offset, replay = await _found(request)
-    shown = [_panel(run, head, offset, replay)]
+    run, head, location, replay = await _found(request)
+    shown = [_panel(run, head, location, replay)]
     if "with_key" in request.query:
         shown.append(_panel(*await _found(request, "with_")))
-    others = await _others(request, run, head, offset, replay.episode.seed)
-    query = urlencode({"key": head.key, "at": offset})
+    others = await _others(request, run, head, location, replay.episode.seed)
+    query = urlencode({"key": head.key, "at": str(location)})
     choices = [
-        (f"/episode/{quote(run)}?{query}&{urlencode({'with_key': line.key, 'with_at': line.offset})}", line)
-        for line in others
+        (
+            f"/episode/{quote(run)}?{query}&{urlencode({'with_key': row.key, 'with_at': str(row.location)})}",
+            row,
+            describe(entrant, cell, row),
+        )
+        for entrant, cell, row in others
     ]
     return page(
         "episode.html", title=head.key, run=run, head=head, shown=shown, quote=quote, choices=choices,
@@ -314,17 +319,17 @@ async def episode_page(request: web.Request) -> web.Response:
     )  # fmt: skip
 
 
-def _panel(run: str, head: Head, offset: int, replay: EpisodeReplay) -> dict[str, Any]:
+def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> dict[str, Any]:
     return {
         "about": replay.about(),
         "entrant": head.entrant,
         "task": head.task,
         "run": run,
-        "address": f"{quote(run)}?{urlencode({'key': head.key, 'at': offset})}",
+        "address": f"{quote(run)}?{urlencode({'key': head.key, 'at': str(location)})}",
     }
 
 
-async def _others(request: web.Request, run: str, head: Head, offset: int, seed: int) -> list[EpisodeLine]:
+async def _others(request: web.Request, run: str, head: Head, location: Location, seed: int) -> list[Listed]:
     """Other episodes of the same task and seed, as far as the run was read."""
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
     if folder is None:
@@ -336,9 +341,8 @@ async def _others(request: web.Request, run: str, head: Head, offset: int, seed:
         return []
     if live.snapshot is None:
         return []
-    lines = await asyncio.to_thread(all_lines, live.snapshot)
-    found = (line for line in lines if line.task == head.task and line.seed == seed and line.offset != offset)
-    return [line for line, _ in zip(found, range(MAX_OTHERS), strict=False)]
+    listed = await asyncio.to_thread(same_seed, live.snapshot, head.task, seed, MAX_OTHERS + 1)
+    return [one for one in listed if one[2].location != location][:MAX_OTHERS]
 
 
 async def episode_step(request: web.Request) -> web.Response:
