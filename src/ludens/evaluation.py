@@ -1,8 +1,8 @@
 """`ludens.evaluate`: a suite played from Python, with its results as tables and data.
 
-found = ludens.evaluate("vs-bench-mini", models=["bot/random", "openai/gpt-4.1"], limit=4)
-print(found.table())
-frame = found.frame()
+evaluation = ludens.evaluate("vs-bench-mini", models=["bot/random", "openai/gpt-4.1"], limit=4)
+print(evaluation.table())
+frame = evaluation.frame()
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ class Evaluation:
         from ludens.run.report.table import plain, split
         from ludens.run.report.tables import scores, task_scores
 
-        made = [part for found in self.results.suites for part in (*split(scores(found)), task_scores(found))]
-        return plain([part for part in made if part is not None], width)
+        suites = self.results.suites
+        tables = [part for suite in suites for part in (*split(scores(suite)), task_scores(suite))]
+        return plain([part for part in tables if part is not None], width)
 
     def episodes(self) -> list[dict[str, Any]]:
         """One row per episode; `EpisodeRow` documents the columns, metrics are in columns `metric.NAME`."""
@@ -153,14 +154,14 @@ def evaluate(
         result = _run(plan, folder, concurrency, progress)
         if result.interrupted:
             raise KeyboardInterrupt
-        found = Evaluation(load_results([folder]), folder, result.complete, result.reason)
+        evaluation = Evaluation(load_results([folder]), folder, result.complete, result.reason)
     except BaseException:
         if out is None:
             rmtree(folder, ignore_errors=True)
         raise
     if out is None:
-        finalize(found, rmtree, folder, ignore_errors=True)
-    return found
+        finalize(evaluation, rmtree, folder, ignore_errors=True)
+    return evaluation
 
 
 def _run(plan: Plan, folder: Path, concurrency: int, progress: bool) -> RunResult:

@@ -77,10 +77,10 @@ def import_agent(spec: str) -> None:
     path = _path(spec)
     if path is None:
         return
-    found = load_typed("agent", path)
-    if not (isinstance(found, type) and issubclass(found, Agent)):
+    agent_class = load_typed("agent", path)
+    if not (isinstance(agent_class, type) and issubclass(agent_class, Agent)):
         raise BadFile(f"{path!r} is not a subclass of ludens.Agent.")
-    AGENTS.register(path, found)
+    AGENTS.register(path, agent_class)
 
 
 def agent_paths(specs: Iterable[str]) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     # What never changes comes first, so that servers can cache it.
     messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
     for exchange in _remembered(ask, options):
-        told = _joined(_twin(exchange.observation, exchange.pictured, options), exchange.observation.notes)
-        messages.append(Message("user", (told or templates.fill("earlier"),)))
+        text = _joined(_twin(exchange.observation, exchange.pictured, options), exchange.observation.notes)
+        messages.append(Message("user", (text or templates.fill("earlier"),)))
         messages.append(_assistant(exchange.reply, templates))
     frames = [pictures for pictures in _frames(ask, options) if pictures]
     text = _question(ask, options, templates, len(frames))
@@ -42,8 +42,8 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
 
 
 def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
-    kept = EXCHANGES[options.memory]
-    return tuple(ask.history) if kept is None else tuple(ask.history[-kept:]) if kept else ()
+    count = EXCHANGES[options.memory]
+    return tuple(ask.history) if count is None else tuple(ask.history[-count:]) if count else ()
 
 
 def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:

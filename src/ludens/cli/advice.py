@@ -113,8 +113,8 @@ def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Faul
         flags += ["--modality", "text"]
     flags += [w for seat, old in plan.seated.items() for w in ("--seat", f"{seat}={changed.get(old, old)}")]
     flags += ["--blind-control"] if plan.controls and not text else []
-    given = {"tasks": ",".join(tasks), "limit": plan.limit, "seed": plan.seed, "templates": plan.templates}
-    flags += [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+    values = {"tasks": ",".join(tasks), "limit": plan.limit, "seed": plan.seed, "templates": plan.templates}
+    flags += [word for name, value in values.items() if value for word in (f"--{name}", str(value))]
     usual = {"samples": (plan.samples, 1), "theme": (plan.theme, "classic"), "size": (size, 512)}
     flags += [
         w for name, (value, default) in usual.items() if value != default for w in (f"--{name}", str(value))

@@ -34,13 +34,13 @@ class Help(DefaultFormatter):
 def _integer(kind: object, tokens: Sequence[Token]) -> int:
     """Convert to a 64-bit integer, the range that episodes can store; cyclopts would round 1.5."""
     [token] = tokens
-    shown = token.value if len(token.value) <= 40 else token.value[:37] + "..."
+    text = token.value if len(token.value) <= 40 else token.value[:37] + "..."
     try:
         value = int(token.value)
     except ValueError:
-        raise BadOption(f"{token.keyword} must be an integer, not {shown!r}.") from None
+        raise BadOption(f"{token.keyword} must be an integer, not {text!r}.") from None
     if not -(2**63) <= value < 2**63:
-        raise BadOption(f"{token.keyword} must fit into 64 bits; {shown} does not.")
+        raise BadOption(f"{token.keyword} must fit into 64 bits; {text} does not.")
     return value
 
 
@@ -77,15 +77,15 @@ DEFAULT_AGENT = "bot/random"
 
 def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
     """Parse `KEY=VALUE` words."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not (key and equals and value):
             raise BadOption(f"{flag} expects KEY=VALUE, for example {example}, not {word!r}.")
-        if key in found:
+        if key in values:
             raise BadOption(f"{flag} {key} given more than once.")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def game_of(name: str, options: Sequence[str] = ()) -> Game:

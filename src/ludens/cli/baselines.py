@@ -50,13 +50,15 @@ def baselines(
     at_least("--episodes", episodes, 0)
     at_least("--workers", workers or 1, 1)
     suites = _suites(suite, all)
-    wanted = orders(suites, [name for name in map(str.strip, tasks.split(",")) if name], episodes, out)
-    if write and (homeless := next((order.suite for order in wanted if order.file is None), None)):
+    ordered = orders(suites, [name for name in map(str.strip, tasks.split(",")) if name], episodes, out)
+    if write and (homeless := next((order.suite for order in ordered if order.file is None), None)):
         raise BadOption(
             f"the suite {homeless} names no file for its references: set Suite.references or use --out."
         )
-    known = {} if again else {order: found for order in wanted if (found := stored(order)) is not None}
-    missing = [order for order in wanted if order not in known]
+    results = (
+        {} if again else {order: references for order in ordered if (references := stored(order)) is not None}
+    )
+    missing = [order for order in ordered if order not in results]
     if missing:
         aside(f"measuring {counted(len(missing), 'task')} ...")
     failed = False
@@ -65,14 +67,14 @@ def baselines(
             failed = True
             aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")
             continue
-        known[order] = result
+        results[order] = result
         if order.file is not None and (write or out):
             write_references(order.file, {order.key: result})
         aside(f"{number}/{len(missing)} {order.suite} {order.task}")
     if all and write and not (tasks or out):
-        for file in {order.file for order in wanted if order.file is not None and order.file.is_file()}:
-            keep_references(file, [order.key for order in wanted if order.file == file])
-    _show([known[order] for order in wanted if order in known], suites, json)
+        for file in {order.file for order in ordered if order.file is not None and order.file.is_file()}:
+            keep_references(file, [order.key for order in ordered if order.file == file])
+    _show([results[order] for order in ordered if order in results], suites, json)
     return INCOMPLETE if failed else DONE
 
 
@@ -84,33 +86,33 @@ def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
         raise BadOption("name the suites to measure, or give --all.")
     for name in names:
         import_suite(name)
-    found = {}
+    suites = {}
     for name in names or [name for name in SUITES.names() if name not in PLAYED_BY_PEOPLE]:
         try:
-            found[name] = suite(name)
+            suites[name] = suite(name)
         except UsageError as error:
             if names:
                 raise
             aside(f"skipping {name}: {error}")
-    return found
+    return suites
 
 
-def _show(found: Sequence[TaskReferences], suites: Mapping[str, Suite], json: bool) -> None:
+def _show(references: Sequence[TaskReferences], suites: Mapping[str, Suite], json: bool) -> None:
     from dataclasses import asdict
 
     if json:
-        return json_out([asdict(one) for one in found])
+        return json_out([asdict(task) for task in references])
     rows = []
-    for one in found:
-        metric = next(t.metrics[0] for t in suites[one.suite].tasks if t.name == one.task)
-        scores = [_entry(one, kind, metric) for kind in ("chance", "blind", "upper")]
-        rows.append((one.suite, one.task, metric.name, str(one.episodes), *scores))
+    for task in references:
+        metric = next(t.metrics[0] for t in suites[task.suite].tasks if t.name == task.task)
+        scores = [_entry(task, kind, metric) for kind in ("chance", "blind", "upper")]
+        rows.append((task.suite, task.task, metric.name, str(task.episodes), *scores))
     columns = ("suite", "task", "metric", "episodes", "chance", "blind baseline", "upper bound")
     return table("Reference scores, with 95% intervals", columns, rows, ("episodes",), spare=("metric",))
 
 
-def _entry(one: TaskReferences, kind: str, metric: Metric) -> str:
+def _entry(task: TaskReferences, kind: str, metric: Metric) -> str:
     from ludens.run.report.tables import raw
 
-    score = next((s for s in one.scores if s.kind == kind and s.metric == metric.name), None)
+    score = next((s for s in task.scores if s.kind == kind and s.metric == metric.name), None)
     return "" if score is None else f"{raw(score.estimate, metric)}\n{score.player}"

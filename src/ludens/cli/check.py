@@ -40,12 +40,12 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def check(*, json: Json = False) -> int:
     """Show installed packages and how to install missing ones."""
-    found = report()
+    info = report()
     if json:
-        json_out(found)
+        json_out(info)
     else:
-        _print(found)
-    return FAILED if any(version is None for version in found["core"].values()) else DONE
+        _print(info)
+    return FAILED if any(version is None for version in info["core"].values()) else DONE
 
 
 def report() -> dict[str, Any]:
@@ -75,12 +75,12 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _print(found: dict[str, Any]) -> None:
-    print(f"Ludens {found['ludens']}, Python {found['python']}, {found['platform']}, {found['cores']} cores")
-    core = [(package, version or "missing: pip install ludens") for package, version in found["core"].items()]
+def _print(info: dict[str, Any]) -> None:
+    print(f"Ludens {info['ludens']}, Python {info['python']}, {info['platform']}, {info['cores']} cores")
+    core = [(package, version or "missing: pip install ludens") for package, version in info["core"].items()]
     table("\nRequired", ("package", "version"), core)
     rows = []
-    for name, extra in found["extras"].items():
+    for name, extra in info["extras"].items():
         packages = ", ".join(f"{package} {version or '-'}" for package, version in extra["packages"].items())
         rows.append((name, extra["for"], packages, extra["install"] or "installed"))
     table("Extras", ("extra", "for", "packages", "install with"), rows, spare=("packages", "for"))

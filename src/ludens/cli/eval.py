@@ -90,12 +90,12 @@ class RunOptions:
     @property
     def flags(self) -> str:
         """The flags with which `ludens resume` continues in the same way."""
-        given = {
+        values = {
             "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
             "--workers": self.workers,
             "--ray": self.ray,
         }
-        return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value is not None)
+        return "".join(f" {flag} {quote(str(value))}" for flag, value in values.items() if value is not None)
 
     @property
     def words(self) -> list[str]:
@@ -329,7 +329,7 @@ def eval_(
     at_least("--limit", limit, 0)
     if not 1 <= samples <= MAX_SAMPLES:
         raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
-    given = {
+    values = {
         "modality": modality,
         "blind": "true" if blind else None,
         "style": style,
@@ -339,14 +339,14 @@ def eval_(
     task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
     if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
-    prompt_options = {option: str(value) for option, value in given.items() if value is not None}
+    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
     own = str(templates.resolve()) if templates else ""
     entrants = entrants_of(
         model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
     )
     if reference:
-        asked = parse_spec(suite)
-        suite = str(Spec(asked.name, None, {**asked.options, "reference": reference}))
+        parsed = parse_spec(suite)
+        suite = str(Spec(parsed.name, None, {**parsed.options, "reference": reference}))
     plan = make_plan(
         suite,
         entrants.specs,

@@ -98,8 +98,8 @@ def _message(error: CycloptsError) -> str:
         return str(UnknownName("flag" if dashed else "command", word, known))
     if isinstance(error, exceptions.UnknownOptionError):
         flags = [name for argument in error.argument_collection for name in argument.names]
-        asked = (error.token.keyword or error.token.value or "").split("=")[0]
-        return str(UnknownName("flag", asked, ["--help", *flags]))
+        flag = (error.token.keyword or error.token.value or "").split("=")[0]
+        return str(UnknownName("flag", flag, ["--help", *flags]))
     if isinstance(error, exceptions.UnusedCliTokensError) and error.unused_tokens:
         return f"unexpected argument {error.unused_tokens[0]!r}; see --help."
     if isinstance(error, exceptions.MissingArgumentError) and error.argument is not None:

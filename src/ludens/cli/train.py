@@ -92,8 +92,8 @@ def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:
 
 
 def _setting(text: str) -> tuple[str, str]:
-    name, found, value = text.partition("=")
-    if not found:
+    name, equals, value = text.partition("=")
+    if not equals:
         raise BadOption(f"--set takes SECTION.KEY=VALUE, not {text!r}.")
     return name.strip(), value.strip()
 

@@ -98,8 +98,8 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
         raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
     try:
         address = access.url or _address(access.public_name, server.sockets[0].getsockname()[1])
-        mine = f"{address}/?token={access.organiser}"
-        print(f"Ludens is at {mine}", flush=True)
+        own_address = f"{address}/?token={access.organiser}"
+        print(f"Ludens is at {own_address}", flush=True)
         if access.token:
             print(f"For visitors: {address}/?token={access.token}", flush=True)
         if path := study_path(app):
@@ -107,7 +107,7 @@ async def _serve(settings: Settings, port: int, open_page: bool) -> None:
             print(f"Its progress: {address}{path}/progress?token={access.organiser}", flush=True)
         print("Press Ctrl-C to stop.", flush=True)
         if open_page:
-            await asyncio.to_thread(_open, mine)
+            await asyncio.to_thread(_open, own_address)
         await asyncio.Event().wait()
     finally:
         server.close()

@@ -59,8 +59,8 @@ class Sampling:
 
 @lru_cache(maxsize=256)
 def _over(first: Sampling, second: Sampling) -> Sampling:
-    given = {f.name: getattr(first, f.name) for f in fields(Sampling)}
-    return replace(second, **{name: value for name, value in given.items() if value is not None})
+    values = {f.name: getattr(first, f.name) for f in fields(Sampling)}
+    return replace(second, **{name: value for name, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

@@ -276,8 +276,8 @@ class Client(Model):
         """Remark which version answered: providers change what a name stands for."""
         if len(self._versions) <= _MOST_VERSIONS:
             self._versions.add(version)
-            shown = "".join(letter for letter in version if letter.isprintable())[:100]
-            self.remarks.append(f"{self.name} was answered by {shown}.")
+            printable = "".join(letter for letter in version if letter.isprintable())[:100]
+            self.remarks.append(f"{self.name} was answered by {printable}.")
 
     def http_error(self, status: int, body: object, headers: Mapping[str, str]) -> Exception:
         return classify_error(status, body, headers, self.name, self.address, self.secret)

@@ -293,11 +293,11 @@ def _import_parts() -> None:
 def conversation(request: Request) -> list[dict[str, Any]]:
     from PIL import Image
 
-    def part(given: Any) -> dict[str, Any]:
-        if isinstance(given, str):
-            return {"type": "text", "text": given}
-        image = Image.fromarray(given.rgb())
-        image.info[HASH] = given.hash
+    def convert(part: Any) -> dict[str, Any]:
+        if isinstance(part, str):
+            return {"type": "text", "text": part}
+        image = Image.fromarray(part.rgb())
+        image.info[HASH] = part.hash
         return {"type": "image", "image": image}
 
-    return [{"role": m.role, "content": [part(given) for given in m.parts]} for m in request.messages]
+    return [{"role": m.role, "content": [convert(part) for part in m.parts]} for m in request.messages]

@@ -118,5 +118,5 @@ def _cells(seed: int) -> list[tuple[int, int]]:
 
 
 def read_square(text: str) -> str | None:
-    found = _SQUARE.findall(text)
-    return "".join(found[-1]).lower() if found else None
+    squares = _SQUARE.findall(text)
+    return "".join(squares[-1]).lower() if squares else None

@@ -152,25 +152,25 @@ class PictureFeatures:
         import torch
         from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-        given = _by_name(bound)
-        pixels, grids = given.get("pixel_values"), given.get("image_grid_thw")
+        arguments = _by_name(bound)
+        pixels, grids = arguments.get("pixel_values"), arguments.get("image_grid_thw")
         parts = _pixels_of_each(pixels, grids)
         if len(parts) != len(pictures):
             raise UnknownLayout
-        found = {name: self._known[name] for name in pictures if name in self._known}
-        missing = {name: place for place, name in enumerate(pictures) if name not in found}
+        features_by_name = {name: self._known[name] for name in pictures if name in self._known}
+        missing = {name: place for place, name in enumerate(pictures) if name not in features_by_name}
         if missing:
             places = list(missing.values())
-            given["pixel_values"] = torch.cat([parts[place] for place in places])
+            arguments["pixel_values"] = torch.cat([parts[place] for place in places])
             if grids is not None:
-                given["image_grid_thw"] = grids[places]
+                arguments["image_grid_thw"] = grids[places]
             with torch.no_grad():
-                output = original(**given)
-            found.update(zip(missing, _features_of_each(output, len(places)), strict=True))
+                output = original(**arguments)
+            features_by_name.update(zip(missing, _features_of_each(output, len(places)), strict=True))
             self.computed += len(places)
-        for name, features in found.items():
+        for name, features in features_by_name.items():
             self._keep(name, features)
-        return BaseModelOutputWithPooling(pooler_output=tuple(found[name] for name in pictures))
+        return BaseModelOutputWithPooling(pooler_output=tuple(features_by_name[name] for name in pictures))
 
     def _keep(self, name: str, features: Any) -> None:
         if name not in self._known:
