@@ -16,7 +16,8 @@ from ludens.models.errors import TransientError
 from ludens.models.ledger import Account, BudgetReached, Price
 from ludens.run.budget import Budget, BudgetLedger, make_ledger
 from ludens.run.lines import read_records
-from ludens.run.workers import ProcessExecutor, WorkerDied, _RemoteLedger, _Reserved, _Settle
+from ludens.run.pool import WorkerDied
+from ludens.run.workers import ProcessExecutor, _RemoteLedger, _Reserved, _Settle
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
 

@@ -19,9 +19,10 @@ from ludens.core.errors import AgentFailure, BadOption, MissingExtra
 from ludens.models.chat import Ledger, Spend
 from ludens.run.budget import Budget
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import WorkerDied
 from ludens.run.rows import Outcome
 from ludens.run.store import Store
-from ludens.run.workers import Report, Worker, WorkerDied, WorkerExecutor
+from ludens.run.workers import Report, Worker, WorkerExecutor
 
 LOCAL = "local"
 _CONNECT_SECONDS = 10.0
