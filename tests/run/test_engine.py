@@ -17,9 +17,10 @@ from ludens.models.ledger import Budget
 from ludens.run.engine import Engine
 from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import WorkerDied
 from ludens.run.rows import EpisodeRow, Outcome
 from ludens.run.store import Store
-from ludens.run.workers import Executor, InProcess, WorkerDied, interrupts
+from ludens.run.workers import Executor, InProcess, interrupts
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
 

@@ -18,11 +18,12 @@ from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.budget import BudgetGuard
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import WorkerDied
 from ludens.run.progress import RunProgress, TimeLeft
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Store
 from ludens.run.task import MODEL
-from ludens.run.workers import Executor, InProcess, WorkerDied, infrequent_gc, interrupts
+from ludens.run.workers import Executor, InProcess, infrequent_gc, interrupts
 
 EPISODES_PER_PROCESS = 128
 """Concurrent episodes of models that one process can draw and send without being a bottleneck."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from multiprocessing import resource_tracker
 from pathlib import Path
 from shlex import quote
 from typing import Literal
@@ -40,10 +36,10 @@ from ludens.run.lines import (
     split_line,
 )
 from ludens.run.plan import Plan
+from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.rows import EPISODES, Location, RowMaker
 from ludens.run.store import FINISHED, read_finished, read_plan
 from ludens.run.task import import_suite, suite
-from ludens.run.workers import blocked_signals
 
 VERIFIED = "verified.json"
 _CHUNK = 1 << 20
@@ -276,22 +272,14 @@ def _outcomes(
         verifier = _Verifier(folder, plan)
         yield from map(verifier.verify, chunks)
         return
-    pool = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), _start_worker, (folder, plan.to_json(), plan.suite)
-    )
+    start = folder, plan.to_json(), plan.suite
     try:
-        resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
-        with blocked_signals():  # only this process handles Ctrl-C
-            results = [pool.submit(_verify_in_worker, chunk) for chunk in chunks]
-        for result in results:
-            yield result.result()
-    except BrokenProcessPool:
+        for _, outcomes in run_in_processes(
+            _verify_in_worker, chunks, workers, start=_start_worker, args=start
+        ):
+            yield outcomes
+    except WorkerDied:
         raise BadFile("a worker process died; try --workers 0.") from None
-    finally:
-        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
-        pool.shutdown(wait=False)
-        for process in multiprocessing.active_children():
-            process.kill()  # they block SIGTERM
 
 
 class _Verifier:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
-from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from secrets import token_hex
 from time import monotonic
@@ -28,11 +27,11 @@ from ludens.core.errors import BadOption, UsageError
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import SIGNALS, WorkerDied, blocked_signals
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
 
@@ -81,19 +80,6 @@ def _after_run(handler: Any, first: float, number: int, frame: FrameType | None)
 
 
 @contextmanager
-def blocked_signals() -> Iterator[None]:
-    """Block SIGINT and SIGTERM; a process started meanwhile inherits the mask and never receives them.
-
-    Terminals, `timeout` and schedulers send them to every process of a run; the main process decides.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
 def infrequent_gc() -> Iterator[None]:
     """Freeze the objects that exist and collect cyclic garbage less often.
 
@@ -109,10 +95,6 @@ def infrequent_gc() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-class WorkerDied(Exception):
-    """A worker ended before it returned the outcome of a job."""
 
 
 class Executor(ABC):
@@ -448,7 +430,6 @@ class _WorkerProcess:
         self.process: BaseProcess = context.Process(
             target=_serve, args=(theirs, ledger is not None, args), daemon=True
         )
-        resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
         with blocked_signals():
             self.process.start()
         theirs.close()
