@@ -27,7 +27,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki import sources as viki
 from ludens.models import MODELS, NETWORK
 from ludens.models.probe import probe_request
-from ludens.models.settings import ModelSpec, PromptOptions, Settings
+from ludens.models.settings import ModelSettings, ModelSpec, PromptOptions
 from ludens.run.task import SUITES, suite, suite_options
 from tests.support.probes import ADDRESS, make_probes, watched
 
@@ -210,7 +210,7 @@ def test_options_of_models(kind: str, probes: Probes, request: pytest.FixtureReq
     def use(options: Mapping[str, str]) -> None:
         ask(str(Spec(name, address, {**quick, **options})))
 
-    known = {**options_of(Settings), **options_of(maker.options), **options_of(PromptOptions)}
+    known = {**options_of(ModelSettings), **options_of(maker.options), **options_of(PromptOptions)}
     # Choices of other options change how a request is made and not what is read; no option is a spec.
     free = {name: each for name, each in known.items() if not each.metadata["choices"]}
     assert faults(free, use, (probes[0], *probes[5:8])) == ""

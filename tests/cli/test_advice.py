@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ludens.cli.advice import advice
-from ludens.cli.eval import RunOptions
+from ludens.cli.eval import ExecutionOptions
 from ludens.models.errors import RequestRejected, Secret, classify_error, fault_of
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, Ran, ludens, plan_of
@@ -66,7 +66,7 @@ async def test_context_that_is_too_small(
 
 
 def advised(*errors: str, models: tuple[str, ...] = ("vllm/tiny",), **choices: Any) -> str:
-    options = RunOptions(workers=2, max_calls=50, yes=True)
+    options = ExecutionOptions(workers=2, max_calls=50, yes=True)
     plan = plan_of(*models, **{"suite": TURNS, **choices})
     return advice(plan, FOLDER, options.flags, options.words, errors)
 

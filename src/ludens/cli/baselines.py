@@ -55,9 +55,7 @@ def baselines(
         raise BadOption(
             f"the suite {homeless} names no file for its references: set Suite.references or use --out."
         )
-    results = (
-        {} if again else {order: references for order in ordered if (references := stored(order)) is not None}
-    )
+    results = {} if again else {order: scores for order in ordered if (scores := stored(order)) is not None}
     missing = [order for order in ordered if order not in results]
     if missing:
         aside(f"measuring {counted(len(missing), 'task')} ...")

@@ -38,7 +38,7 @@ def _make_set(
         aside(line)
     with removed_if_bad(folder):
         writer = PictureSetWriter(folder, generator.header(folder.name.lower()))
-        fill(writer, generator, count, workers or generator.workers(), _Progress(name, count))
+        fill(writer, generator, count, workers or generator.workers(), _SetProgress(name, count))
     skipped = writer.skipped()
     _print_set(open_set(writer.finish()), str(folder), json, skipped=skipped)
     if skipped and not json:
@@ -114,7 +114,7 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
     }
 
 
-class _Progress:
+class _SetProgress:
     """Prints how far a set is and how long the rest takes, on stderr."""
 
     def __init__(self, name: str, total: int) -> None:

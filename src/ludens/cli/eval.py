@@ -54,7 +54,7 @@ PROBED_CALLS = 20
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class RunOptions:
+class ExecutionOptions:
     """How a run is played, whatever it plays."""
 
     concurrency: Whole = CONCURRENCY
@@ -113,7 +113,7 @@ class RunOptions:
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
 
-def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], options: RunOptions) -> int:
+def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], options: ExecutionOptions) -> int:
     """Play the jobs of a run that are not done, then show the results; returns the exit code.
 
     Args:
@@ -155,7 +155,7 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     return INTERRUPTED if result.interrupted else STOPPED_EARLY
 
 
-def _playable(plan: Plan, options: RunOptions) -> Plan:
+def _playable(plan: Plan, options: ExecutionOptions) -> Plan:
     """The plan without tasks that cannot be played here; raises if there are any that must not be skipped."""
     from ludens.run.jobs import JobRunner, combined
 
@@ -179,7 +179,7 @@ def _has_person(plan: Plan) -> bool:
 
 
 def _play(
-    store: Store, plan: Plan, jobs: int, options: RunOptions, budget: Budget, estimate: CostEstimate
+    store: Store, plan: Plan, jobs: int, options: ExecutionOptions, budget: Budget, estimate: CostEstimate
 ) -> RunResult:
     from ludens.run.engine import Engine, default_workers, make_executor
     from ludens.run.progress import ProgressDisplay
@@ -208,7 +208,7 @@ def _play(
         return asyncio.run(engine.run())
 
 
-def _confirm(plan: Plan, jobs: Sequence[Job], options: RunOptions, budget: Budget) -> CostEstimate:
+def _confirm(plan: Plan, jobs: Sequence[Job], options: ExecutionOptions, budget: Budget) -> CostEstimate:
     """Print the cost estimate, compare it with the budget, and ask for confirmation if it is large."""
     from ludens.run.estimate import estimate, unpriced
 
@@ -297,7 +297,7 @@ def eval_(
     memory: Literal["none", "last", "all"] | None = None,
     templates: Path | None = None,
     preset: str = "",
-    options: RunOptions | None = None,
+    options: ExecutionOptions | None = None,
 ) -> int:
     """Evaluate models or bots on a suite; print a table and write a report. Resumable, with budgets.
 
@@ -363,7 +363,7 @@ def eval_(
     if note := plan.beyond_limit():
         aside(f"ludens: {note}")
     folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
-    return execute_run(plan, folder, lambda: Store.create(folder, plan), options or RunOptions())
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), options or ExecutionOptions())
 
 
 def default_folder(suite: str, entrants: list[str]) -> Path:
@@ -385,7 +385,7 @@ def resume(
     suite: SuiteName = None,
     allow: Allowed = (),
     agent: AgentNames = (),
-    options: RunOptions | None = None,
+    options: ExecutionOptions | None = None,
 ) -> int:
     """Resume a run that was stopped; finished episodes are never played again.
 
@@ -403,7 +403,7 @@ def resume(
         import_agent(name)
     permit(plan_accesses(read_plan(run)), Setter.FILE, allow)
     store = Store.reopen(run)
-    return execute_run(store.plan, run, lambda: store, options or RunOptions())
+    return execute_run(store.plan, run, lambda: store, options or ExecutionOptions())
 
 
 ENTRANTS = ("bot/random", "bot/best", "nano")
@@ -431,4 +431,4 @@ def demo(
     entrants = entrants_of(ENTRANTS, blind_control=True)
     plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)
     folder = out or default_folder("demo", list(ENTRANTS))
-    return execute_run(plan, folder, lambda: Store.create(folder, plan), RunOptions())
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), ExecutionOptions())

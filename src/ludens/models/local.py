@@ -33,14 +33,14 @@ from ludens.models.generation import (
     placeholders,
 )
 from ludens.models.ledger import Ledger, price_of
-from ludens.models.settings import Settings, read_settings
+from ludens.models.settings import ModelSettings, read_settings
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.trained import games_of_checkpoint
 from ludens.models.vision import HASH, CachedImageProcessor, use_varlen
 
 
 @dataclass(frozen=True)
-class LocalSettings(Settings):
+class LocalSettings(ModelSettings):
     """Options of a model in this process."""
 
     device: str = option("auto", help="where it runs: auto, cpu, cuda, cuda:1, mps")
@@ -57,7 +57,7 @@ class LocalSettings(Settings):
     )
     varlen: bool = option(True, help="attend to all windows of all pictures in one kernel (CUDA)")
 
-    IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "dtype")
+    IDENTITY: ClassVar[tuple[str, ...]] = (*ModelSettings.IDENTITY, "dtype")
 
 
 _LOADING = Lock()

@@ -27,7 +27,7 @@ from ludens.models.errors import Secret
 ALIASES = {"effort": "reasoning_effort"}
 _SAMPLING = tuple(f.name for f in fields(Sampling))
 
-S = TypeVar("S", bound="Settings")
+S = TypeVar("S", bound="ModelSettings")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ PROVIDERS = {
 
 
 @dataclass(frozen=True)
-class Settings(Sampling):
+class ModelSettings(Sampling):
     """Options of every model."""
 
     extend: bool = option(True, help="retry once with twice max_tokens when an answer is cut off")
@@ -94,7 +94,7 @@ class Settings(Sampling):
 
 
 @dataclass(frozen=True)
-class NetworkSettings(Settings):
+class NetworkSettings(ModelSettings):
     """Options of every model behind a network."""
 
     detail: str | None = option(
@@ -115,7 +115,7 @@ class NetworkSettings(Settings):
     rpm: int = option(0, low=0, help="most requests per minute; 0 for no limit")
     tpm: int = option(0, low=0, help="most tokens per minute; 0 for no limit")
 
-    IDENTITY: ClassVar[tuple[str, ...]] = (*Settings.IDENTITY, "detail", "extra", "key_env")
+    IDENTITY: ClassVar[tuple[str, ...]] = (*ModelSettings.IDENTITY, "detail", "extra", "key_env")
 
     @property
     def extra_body(self) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
     options: type | None = getattr(maker, "options", None)
     if spec.rest:
         yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
-    known = {**options_of(Settings), **options_of(options or Settings), **options_of(PromptOptions)}
+    known = {**options_of(ModelSettings), **options_of(options or ModelSettings), **options_of(PromptOptions)}
     yield from option_accesses(known, spec.options, spec.name)
     yield from address_accesses(spec)
     if options is None:  # a kind of another package that declares nothing: a value may be anything

@@ -32,7 +32,7 @@ class Metered(ModelWrapper):
         self.usage = Usage(calls=0)
         reserves = ledger is None or inner.limit_spending(ledger)
         self._ledger = None if reserves else ledger
-        self._price = price_of(parse_spec(inner.spec).name)
+        self._price = None if reserves else price_of(parse_spec(inner.spec).name)
 
     async def answer(self, request: Request) -> Answer:
         if self._ledger is None:
