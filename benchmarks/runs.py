@@ -25,8 +25,8 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Usage
 from ludens.core.options import option
 from ludens.run.engine import Engine, RunResult, make_executor, workers_for
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan, make_plan
+from ludens.run.rows import Outcome
 from ludens.run.store import Store
 from ludens.run.task import MODEL, Suite, SuiteBuilder, Task
 from ludens.run.workers import Executor
@@ -131,8 +131,8 @@ class _Timed(Executor):
     def __init__(self, inner: Executor) -> None:
         self._inner, self.seconds = inner, 0.0
 
-    async def start(self) -> None:
-        await self._inner.start()
+    async def start(self, store: Store | None = None) -> None:
+        await self._inner.start(store)
         self._started = perf_counter()
 
     async def play(self, job: Job) -> Outcome:

@@ -29,8 +29,9 @@ from benchmarks.web_play import play_rows
 from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.loop import play
+from ludens.run.lines import Head, write_line
 from ludens.run.plan import Plan, make_plan
-from ludens.run.store import EPISODES, Head, write_line
+from ludens.run.rows import EPISODES
 from ludens.run.task import import_suite
 from ludens.web.app import make_app
 from ludens.web.pages import WebSettings

@@ -16,7 +16,7 @@ from ludens.core.agent import Agent, Reply
 from ludens.core.errors import AgentFailure, Unreadable
 from ludens.core.view import RenderOptions
 from ludens.models.chat import Answer
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.support.model_server import ModelServer
 from tests.support.pebbles import Talk
 from tests.support.playable import playable

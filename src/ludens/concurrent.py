@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+from itertools import count
 from typing import Any, TypeVar
 
 from ludens.core.agent import Agent
@@ -44,22 +45,34 @@ async def run_many(
 
     A job that is None means that none can start now: the next one is requested when a running one has ended.
     """
-    source, running, ended = iter(jobs), list[asyncio.Task[R]](), list[asyncio.Task[R]]()
+    source, numbers, wake = iter(jobs), count(), asyncio.Event()
+    running: dict[asyncio.Task[R], int] = {}
+    ended, batch = list[asyncio.Task[R]](), list[asyncio.Task[R]]()
+
+    def end(task: asyncio.Task[R]) -> None:
+        ended.append(task)
+        wake.set()
+
     try:
         while True:
             while len(running) < concurrency and (job := next(source, None)) is not None:
-                running.append(asyncio.create_task(start(job)))
+                task = asyncio.create_task(start(job))
+                running[task] = next(numbers)
+                task.add_done_callback(end)
             if not running:
                 return
-            await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            ended = [task for task in running if task.done()]
-            running = [task for task in running if not task.done()]
-            while ended:
-                yield ended.pop(0).result()
+            await wake.wait()
+            wake.clear()
+            batch = sorted(ended, key=running.__getitem__)
+            ended.clear()
+            for task in batch:
+                del running[task]
+            while batch:
+                yield batch.pop(0).result()
     finally:
         for task in running:
             task.cancel()
-        await asyncio.gather(*running, *ended, return_exceptions=True)
+        await asyncio.gather(*running, *batch, return_exceptions=True)
 
 
 def play_sync(game: Game, agents: Mapping[str, Agent], seed: int, **options: Any) -> Episode:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ludens import verify
-from ludens.run.store import read_plan, read_records
+from ludens.run.lines import read_records
+from ludens.run.store import read_plan
 from ludens.run.task import suite
 from tests.cli.conftest import Run
 

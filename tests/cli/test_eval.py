@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ludens.cli.eval import default_folder
-from ludens.run.store import read_plan, read_records
+from ludens.run.lines import read_records
+from ludens.run.store import read_plan
 from tests.cli.conftest import Run
 from tests.support.runs import QUICK, ROOT, TURNS, found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ludens.core.episode import Episode
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, ludens
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import MissingExtra
-from ludens.run.store import read_progress, read_records
+from ludens.run.lines import read_records
+from ludens.run.store import read_progress
 from tests.cli.conftest import Run
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.cli.conftest import Run
 
 WIRE = ("eval", "comma-mini", "--tasks", "wire", "--limit", "1")

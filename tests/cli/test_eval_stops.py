@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ludens.core.random import stream
-from ludens.run.store import EPISODES, read_progress, read_records
+from ludens.run.lines import read_records
+from ludens.run.rows import EPISODES
+from ludens.run.store import read_progress
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
 

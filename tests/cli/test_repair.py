@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.store import EPISODES
+from ludens.run.rows import EPISODES
 from tests.cli.conftest import Run
 from tests.support.runs import found
 

@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from ludens.core.episode import Move, Try
-from ludens.run.store import EPISODES, read_records
+from ludens.run.lines import read_records
+from ludens.run.rows import EPISODES
 from ludens.run.viewer import move_lines
 from tests.cli.conftest import Run
 from tests.support.reported import make_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ludens.games.spy.game import Spy
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.cli.conftest import Run
 from tests.support.picture_pairs import made_set
 

@@ -13,7 +13,9 @@ from typing import Any
 import orjson
 import pytest
 
-from ludens.run.store import EPISODES, FINISHED, read_plan, read_records
+from ludens.run.lines import read_records
+from ludens.run.rows import EPISODES
+from ludens.run.store import FINISHED, read_plan
 from ludens.run.verify import VERIFIED, read_verified, verification_text
 from tests.cli.conftest import Run
 from tests.support import runs

@@ -17,7 +17,7 @@ from ludens.core.errors import BadOption, MissingExtra, ModelRejected, UnknownNa
 from ludens.models import Message, Model, Request, Tokens, model
 from ludens.models import local as local_module
 from ludens.models.local import LocalModel
-from ludens.run.store import iter_records
+from ludens.run.lines import iter_records
 from tests.models.conftest import picture
 
 try:

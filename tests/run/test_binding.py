@@ -11,8 +11,11 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile
+from ludens.run.binding import PlanCheck
+from ludens.run.lines import LineReader, read_lines
 from ludens.run.results import load_results
-from ludens.run.store import EPISODES, LineReader, PlanCheck, Store, read_lines, read_plan, read_progress
+from ludens.run.rows import EPISODES
+from ludens.run.store import Store, read_plan, read_progress
 from tests.support.reported import NAME, make_run
 from tests.support.runs import TURNS, plan_of, played
 
@@ -116,7 +119,7 @@ async def test_a_line_that_is_repeated_counts_once(tmp_path: Path) -> None:
     (tmp_path / EPISODES).write_bytes(b"".join([lines[0], lines[0], void, lines[1], lines[0]]))
     assert [head.key for head, _, _ in read_lines(tmp_path)] == [job.key for job in plan.jobs]
     assert read_progress(tmp_path, plan) == ({job.key for job in plan.jobs}, {})
-    offsets = [offset for _, offset, _ in read_lines(tmp_path)]
+    offsets = [location.offset for _, location, _ in read_lines(tmp_path)]
     assert offsets == [0, 2 * len(lines[0]) + len(void)]
 
 

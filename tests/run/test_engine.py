@@ -7,7 +7,6 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,12 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.models.ledger import Budget
 from ludens.run.engine import Engine
-from ludens.run.jobs import Outcome
+from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan
-from ludens.run.store import Store, read_records
-from ludens.run.workers import Executor, InProcess, WorkerDied, interrupts
+from ludens.run.pool import WorkerDied
+from ludens.run.rows import EpisodeRow, Outcome
+from ludens.run.store import Store
+from ludens.run.workers import Executor, InProcess, interrupts
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
 
@@ -127,7 +128,8 @@ class _Paid(Executor):
             self._usage.calls += 1
             self._usage.input_tokens += 100
         self._in_flight -= 1
-        return Outcome(job, b"{}", False, self._calls, 100 * self._calls)
+        usage = Usage(calls=self._calls, input_tokens=100 * self._calls)
+        return Outcome(EpisodeRow.of(job, usage=usage), b"{}")
 
     @property
     def usage(self) -> Usage:
@@ -181,7 +183,8 @@ class _Billed(_Paid):
     async def play(self, job: Job) -> Outcome:
         outcome = await super().play(job)
         self._usage.cost = (self._usage.cost or 0.0) + 1.0
-        return replace(outcome, cost=1.0)
+        outcome.row.usage.cost = 1.0
+        return outcome
 
 
 async def test_without_a_known_price_one_episode_is_played_first(tmp_path: Path) -> None:

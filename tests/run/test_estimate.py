@@ -9,8 +9,8 @@ import pytest
 from ludens.core.episode import Usage
 from ludens.models.ledger import Budget
 from ludens.run.estimate import CostEstimate, estimate, unpriced
+from ludens.run.lines import read_records
 from ludens.run.plan import Plan, make_plan
-from ludens.run.store import read_records
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, QUICK, plan_of, played
 

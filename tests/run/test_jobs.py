@@ -31,8 +31,8 @@ async def test_exception_in_a_game_voids_the_job(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(type(runner.game("turns")), "start", broken)
     outcome = await runner.play(plan.jobs[0])
     episode = Episode.from_json(outcome.data)
-    assert outcome.void
-    assert outcome.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
+    assert outcome.row.void
+    assert outcome.row.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
     assert (episode.theme, episode.size, episode.config["retries"]) == ("plain", 300, 2)
 
 
@@ -47,8 +47,8 @@ async def test_exception_in_an_agent_voids_the_job_and_is_logged(
 
     monkeypatch.setattr(First, "act", broken)
     outcome = await runner.play(plan.jobs[0])
-    assert outcome.void
-    assert outcome.error == "bot/first raised ZeroDivisionError: no stones"
+    assert outcome.row.void
+    assert outcome.row.error == "bot/first raised ZeroDivisionError: no stones"
     assert "Traceback" in caplog.text
     assert "ZeroDivisionError: no stones" in caplog.text
 
@@ -67,9 +67,9 @@ async def test_result_that_cannot_be_saved_voids_the_job(
     runner = JobRunner(plan)
     monkeypatch.setattr(type(runner.game("turns").start(0)), attribute, property(lambda self: value))
     outcome = await runner.play(plan.jobs[0])
-    assert outcome.void
+    assert outcome.row.void
     episode = Episode.from_json(outcome.data)
-    assert episode.error == outcome.error
+    assert episode.error == outcome.row.error
     assert "tic_tac_toe" in episode.error
     assert reason in episode.error
     assert len(episode.moves) >= 5
@@ -82,11 +82,12 @@ async def test_outcome_counts_calls_tokens_and_retries() -> None:
         outcome = await runner.play(plan.jobs[0])
         await runner.close()
     episode = Episode.from_json(outcome.data)
-    assert outcome.calls == len(server.requests) == episode.usage().calls == runner.usage.calls
-    assert outcome.tokens == runner.usage.tokens == 100 * outcome.calls + runner.usage.output_tokens
+    usage = outcome.row.usage + outcome.row.other_usage
+    assert usage.calls == len(server.requests) == episode.usage().calls == runner.usage.calls
+    assert usage.tokens == runner.usage.tokens == 100 * usage.calls + runner.usage.output_tokens
     assert [move.verdict for move in episode.moves].count("retried") == 1
-    assert outcome.fallbacks == 0
-    assert runner.usage.images == outcome.calls
+    assert outcome.row.fallbacks + outcome.row.other_fallbacks == 0
+    assert runner.usage.images == usage.calls
 
 
 def test_check_creates_every_agent(monkeypatch: pytest.MonkeyPatch) -> None:

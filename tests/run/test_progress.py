@@ -109,7 +109,7 @@ def simulate(
     """
     queue = [job(task, number) for number in range(each) for task in durations]
     expected = {("a", task): number for task, number in (calls or {}).items()}
-    time_left = TimeLeft(queue, expected)
+    time_left = TimeLeft(Counter(job.cell for job in queue), expected)
     running: list[tuple[float, str, Job]] = []
     now, finished = 0.0, 0
     while queue or running:
@@ -146,7 +146,7 @@ def test_cell_without_finished_episodes_is_estimated_by_its_calls() -> None:
 
 def test_time_left_covers_the_longest_running_episode() -> None:
     jobs = [job("game", number) for number in range(9)]
-    time_left = TimeLeft(jobs, {})
+    time_left = TimeLeft(Counter(job.cell for job in jobs), {})
     for one in jobs:
         time_left.start(one, 0.0)
     for one in jobs[:8]:
@@ -158,7 +158,7 @@ def test_time_left_covers_the_longest_running_episode() -> None:
 
 def test_time_left_is_unknown_before_an_episode_has_finished() -> None:
     jobs = [job("game", number) for number in range(2)]
-    time_left = TimeLeft(jobs, {})
+    time_left = TimeLeft(Counter(job.cell for job in jobs), {})
     assert time_left.seconds(0.0) is None
     time_left.start(jobs[0], 0.0)
     assert time_left.seconds(5.0) is None

@@ -11,8 +11,11 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, MissingExtra, UsageError
+from ludens.run.lines import LineReader, shards_of
 from ludens.run.progress import RunProgress
 from ludens.run.ray_executor import RayExecutor
+from ludens.run.rows import EPISODES
+from ludens.run.store import Store
 from ludens.run.task import SUITES
 from ludens.run.workers import Report
 from tests.support import suites
@@ -81,6 +84,36 @@ async def test_lost_node(tmp_path: Path) -> None:
     assert before.items() <= after.items()
     assert after == found(tmp_path / "serial")
     assert result.progress.voids > 0, "the lost node was playing"
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_two_nodes_store_in_shards(
+    shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Actors write to shards of their own; if their node does not share the folder, the driver writes."""
+    _needs_ray()
+    from ray.cluster_utils import Cluster
+
+    plan = plan_of("bot/random", "bot/first", suite=TURNS)
+    await played(tmp_path / "serial", plan)
+    if not shared:
+        destination = Store.destination
+        elsewhere = str(tmp_path / "elsewhere")
+        monkeypatch.setattr(Store, "destination", lambda store: destination(store)._replace(folder=elsewhere))
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        async with asyncio.timeout(240):
+            result = await played(tmp_path / "ray", plan, concurrency=4, ray=cluster.address, workers=2)
+    finally:
+        cluster.shutdown()
+    assert result.complete
+    assert found(tmp_path / "ray") == found(tmp_path / "serial")
+    keys = [head.key for head, _, _ in LineReader(tmp_path / "ray", repeated=True).read()]
+    assert sorted(keys) == sorted(job.key for job in plan.jobs)
+    shards = [name for name in shards_of(tmp_path / "ray") if name != EPISODES]
+    assert len(shards) == (2 if shared else 0)
 
 
 async def test_suite_unknown_to_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ from PIL import Image
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.run.index import RowDict
+from ludens.run.lines import Head, read_episode, read_lines, read_records
 from ludens.run.replays import (
     STRIP_PICTURES,
-    EpisodeLine,
     animation,
     evenly,
     film_strip,
@@ -20,10 +21,10 @@ from ludens.run.replays import (
     last_picture,
     main_seat,
     pictures,
-    read_episode,
     read_episode_file,
 )
-from ludens.run.store import EPISODES, Head, read_lines, read_records
+from ludens.run.rows import EPISODES, Location
+from ludens.run.store import read_places
 from tests.support.runs import plan_of, played
 
 
@@ -33,12 +34,12 @@ async def folder(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-KNOWN = [
-    (Head("bot/random:turns:0:0", "", "", 0, 0, False, ""), 0),
-    (Head("bot/first:turns:0:0", "", "", 0, 0, True, ""), 100),
-    (Head("bot/first:turns:0:0", "", "", 0, 0, False, ""), 200),
-    (Head("bot/first:talk:0:0", "", "", 0, 0, True, ""), 300),
-    (Head("12:odd:0:0", "", "", 0, 0, False, ""), 400),
+KNOWN: list[RowDict] = [
+    {"key": "bot/random:turns:0:0"},
+    {"key": "bot/first:turns:0:0", "status": "void", "offset": 100},
+    {"key": "bot/first:turns:0:0", "status": "done", "offset": 200},
+    {"key": "bot/first:talk:0:0", "status": "void", "offset": 300},
+    {"key": "12:odd:0:0", "offset": 400},
 ]
 
 
@@ -58,7 +59,7 @@ KNOWN = [
     ],
 )
 def test_a_key_may_be_short(key: str, index: int) -> None:
-    assert find(KNOWN, key) == KNOWN[index]
+    assert find(KNOWN, key) == (KNOWN[index]["key"], Location(EPISODES, 100 * index))
 
 
 def test_a_key_that_matches_several_or_none_is_an_error() -> None:
@@ -72,20 +73,19 @@ def test_a_key_that_matches_several_or_none_is_an_error() -> None:
         find([], "1")
 
 
-def lines(folder: Path) -> list[EpisodeLine]:
-    return [(head, offset) for head, offset, _ in read_lines(folder)]
+def lines(folder: Path) -> list[tuple[Head, Location]]:
+    return [(head, location) for head, location, _ in read_lines(folder)]
 
 
 def read(folder: Path, key: str) -> Episode:
-    head, offset = find(lines(folder), key)
-    return read_episode(folder, head.key, offset)
+    return read_episode(folder, *find(read_places(folder), key))
 
 
 def test_every_line_has_the_offset_of_its_episode(folder: Path) -> None:
     records = list(read_records(folder))
-    for (head, offset), record in zip(lines(folder), records, strict=True):
+    for (head, location), record in zip(lines(folder), records, strict=True):
         assert head.key == record.key
-        assert read_episode(folder, head.key, offset) == record.episode
+        assert read_episode(folder, head.key, location) == record.episode
 
 
 def test_an_incomplete_last_line_is_skipped_and_broken_lines_are_named(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_an_incomplete_last_line_is_skipped_and_broken_lines_are_named(folder: P
         lines(folder)
     path.write_bytes(data.replace(b'"schema":2', b'"schema":7', 1))
     with pytest.raises(BadFile, match="schema 7"):
-        read_episode(folder, lines(folder)[0][0].key, 0)
+        read_episode(folder, lines(folder)[0][0].key, Location(EPISODES, 0))
 
 
 def test_captions_name_the_moves(folder: Path) -> None:

@@ -13,10 +13,11 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.models.ledger import Budget
 from ludens.run.estimate import estimate, unpriced
+from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan, make_plan, seated_name
 from ludens.run.report import render
 from ludens.run.results import load_results
-from ludens.run.store import Store, read_records
+from ludens.run.store import Store
 from ludens.run.task import SUITES, suite
 from ludens.run.verify import verify_run
 from tests.support.model_server import ModelServer

@@ -10,8 +10,10 @@ import pytest
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.line_file import LineFile
+from ludens.run.lines import read_records
 from ludens.run.plan import Plan
-from ludens.run.store import EPISODES, Store, read_plan, read_progress, read_records
+from ludens.run.rows import EPISODES
+from ludens.run.store import Store, read_plan, read_progress
 from tests.support.full_disk import file_size_limit
 from tests.support.runs import TURNS, found, plan_of, played
 
@@ -63,7 +65,7 @@ async def test_key_is_never_written_twice(tmp_path: Path, plan: Plan) -> None:
     before = (folder / EPISODES).read_bytes()
     job = plan.jobs[0]
     with Store.reopen(folder) as store:
-        store.add(job, b"{}", void=False)
+        store.save(job, read_records(folder)[0].episode)
         assert list(store.pending()) == []
     assert (folder / EPISODES).read_bytes() == before
 
@@ -157,7 +159,7 @@ def test_drive_without_locks_is_a_usage_error(
     def flock(file: object, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("ludens.run.line_file.fcntl.flock", flock)
+    monkeypatch.setattr("fcntl.flock", flock)
     store = Store.create(tmp_path / "run", plan)
     with pytest.raises(BadFile, match=r"cannot lock '.*episodes\.jsonl': no locks available"), store:
         pass
@@ -179,15 +181,15 @@ async def test_full_disk_is_a_usage_error_and_loses_nothing(tmp_path: Path, plan
 async def test_nothing_of_a_failed_write_stays_in_the_file(tmp_path: Path, plan: Plan) -> None:
     await played(tmp_path / "whole", plan)
     lines = (tmp_path / "whole" / EPISODES).read_bytes().splitlines(keepends=True)
-    heads = [line[line.index(b',"episode":') + len(b',"episode":') : -2] for line in lines]
+    episodes = [record.episode for record in read_records(tmp_path / "whole")]
     folder = tmp_path / "run"
     with Store.create(folder, plan) as store:
         with file_size_limit(10), pytest.raises(BadFile, match="file too large"):
-            store.add(plan.jobs[0], heads[0], void=False)
+            store.save(plan.jobs[0], episodes[0])
         assert store.done == set()
         assert (folder / EPISODES).read_bytes() == b""
-        for job, head in zip(plan.jobs, heads, strict=True):  # the same store goes on
-            store.add(job, head, void=False)
+        for job, episode in zip(plan.jobs, episodes, strict=True):  # the same store goes on
+            store.save(job, episode)
     assert (folder / EPISODES).read_bytes() == b"".join(lines)
 
 

@@ -13,7 +13,8 @@ from ludens.core.agent import Agent
 from ludens.core.episode import Usage
 from ludens.core.errors import UsageError
 from ludens.run.engine import default_workers, make_executor
-from ludens.run.jobs import JobRunner, Outcome
+from ludens.run.jobs import JobRunner
+from ludens.run.rows import Outcome
 from ludens.run.task import SUITES
 from ludens.run.workers import InProcess, ProcessExecutor, Report, Worker, infrequent_gc
 from tests.support import suites
@@ -83,8 +84,8 @@ async def test_unexpected_error_in_a_worker_voids_the_job(monkeypatch: pytest.Mo
     monkeypatch.setattr(JobRunner, "agent", broken)
     outcome = (await worker.play(plan.jobs[0])).unwrap()
     assert isinstance(outcome, Outcome)
-    assert (outcome.void, outcome.data) == (True, b"")
-    assert "RuntimeError: a bug" in outcome.error
+    assert (outcome.row.void, outcome.data) == (True, b"")
+    assert "RuntimeError: a bug" in outcome.row.error
 
 
 async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:
@@ -121,12 +122,12 @@ async def test_usage_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None
 
 async def test_close_ends_the_workers(tmp_path: Path) -> None:
     plan = plan_of(suite=TURNS, limit=2)
-    executor = ProcessExecutor(plan_of(), 2)
+    executor = ProcessExecutor(plan, 2)
     await executor.start()
     processes = [worker.process for worker in executor._workers]
     assert all(process.is_alive() for process in processes)
     outcome = await executor.play(plan.jobs[0])
-    assert not outcome.void
+    assert not outcome.row.void
     await executor.close()
     assert not any(process.is_alive() for process in processes)
 

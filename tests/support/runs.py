@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ludens.run.engine import Engine, RunResult, make_executor
+from ludens.run.lines import read_records
 from ludens.run.plan import Plan, make_plan
-from ludens.run.store import Store, read_records
+from ludens.run.store import Store
 
 QUICK = "tests.support.suites:QUICK"
 TURNS = "tests.support.suites:TURNS"

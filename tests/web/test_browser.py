@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from ludens.run.lines import read_records
 from ludens.run.report import load_results, render
 from ludens.run.report.page import episode_page
-from ludens.run.store import EPISODES, read_records
+from ludens.run.rows import EPISODES
 from tests.support.reported import INSULT
 from tests.support.runs import TURNS, plan_of, played
 from tests.web.browser import launched, open_page

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Page, expect
 import ludens
 from ludens import Place, RenderOptions
 from ludens.core.registry import GAMES
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.support.playable import playable
 from tests.support.web_client import served
 from tests.web.browser import Watched, launched, open_page

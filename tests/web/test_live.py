@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ludens.run.lines import read_lines
 from ludens.run.results import Results, RunReader
-from ludens.run.store import read_lines
 from ludens.web import runs
 from ludens.web.runs import LiveRun, LiveRuns
 from tests.support.runs import TURNS, plan_of, played
@@ -53,12 +53,12 @@ async def test_a_run_is_not_read_before_its_results_are_computed(
 
 
 async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:
-    runs = LiveRuns()
-    first = await runs.get("0", tmp_path / "0")
+    live = LiveRuns()
+    first = await live.get("0", tmp_path / "0")
     for number in range(runs.MAX_LIVE):
-        await runs.get(str(number), tmp_path / str(number))
-    assert await runs.get("0", tmp_path / "0") is first
-    await runs.get("new", tmp_path / "new")
-    await runs.get("newer", tmp_path / "newer")
-    assert len(runs._runs) == runs.MAX_LIVE
-    await runs.close()
+        await live.get(str(number), tmp_path / str(number))
+    assert await live.get("0", tmp_path / "0") is first
+    await live.get("new", tmp_path / "new")
+    await live.get("newer", tmp_path / "newer")
+    assert len(live._runs) == runs.MAX_LIVE
+    await live.close()

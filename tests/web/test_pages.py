@@ -16,10 +16,11 @@ from PIL import Image
 from yarl import URL
 
 from ludens.core.verify import verify
+from ludens.run.lines import read_lines, read_records
 from ludens.run.report.page import STYLES
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
 from ludens.run.results import load_results
-from ludens.run.store import EPISODES, read_lines, read_records
+from ludens.run.rows import EPISODES
 from ludens.run.viewer import EpisodeReplay
 from ludens.web import home, pages
 from tests.run.report.test_escape import parsed

@@ -15,7 +15,7 @@ from ludens.cli import main
 from ludens.core.episode import Episode
 from ludens.core.registry import make
 from ludens.core.verify import verify
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from ludens.web.play import TABLES
 from ludens.web.sessions import Session, Setup, Tables
 from tests.support.web_client import TOKEN, Seat, Visitor, served

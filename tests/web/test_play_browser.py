@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, expect
 
 from ludens.agents import AGENTS
 from ludens.core.registry import make
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from tests.support.scripted_expert import MARKUP, ScriptedExpert
 from tests.support.web_client import TOKEN, Visitor, served
 from tests.web.browser import Watched, launched, open_page

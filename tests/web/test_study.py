@@ -13,7 +13,7 @@ from ludens.cli import main
 from ludens.core.errors import BadFile
 from ludens.core.registry import make
 from ludens.core.verify import verify
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from ludens.suites.people import StudyFile, read_study
 from ludens.web.study.pages import ROOM
 from ludens.web.study.room import POLL_SECONDS

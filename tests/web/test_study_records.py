@@ -9,7 +9,7 @@ import pytest
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.registry import make
-from ludens.run.store import read_records
+from ludens.run.lines import read_records
 from ludens.suites.people import StudyFile
 from ludens.suites.people.records import OpenRecords, Participant
 from ludens.web.spending import Spending

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "eval": ("eval:eval_", "Evaluate models or bots on a suite; print a table and write a report."),
     "resume": ("eval:resume", "Resume a run that was stopped."),
     "verify": ("verify:verify", "Replay and verify every episode of a run."),
+    "compact": ("results:compact", "Put the episodes of a run into one Parquet file."),
     "repair": ("verify:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("judge:judge", "Label communication errors in the conversations of a run."),
     "baselines": ("baselines:baselines", "Measure blind baselines and upper bounds of the tasks of a suite."),

@@ -17,7 +17,7 @@ from ludens.cli.output import aside, counted, json_out, table, writable, write_f
 from ludens.core.errors import BadOption
 
 if TYPE_CHECKING:
-    from ludens.run.store import Record
+    from ludens.run.lines import Record
     from ludens.suites.comma.judge import Judge, Verdict
 
 
@@ -77,7 +77,8 @@ def _exit_code(verdicts: Sequence[Verdict]) -> int:
 
 
 def _records(run: Path) -> list[Record]:
-    from ludens.run.store import read_plan, read_records
+    from ludens.run.lines import read_records
+    from ludens.run.store import read_plan
 
     read_plan(run)
     finished = [record for record in read_records(run) if record.episode.status != "void"]

@@ -1,15 +1,16 @@
-"""`ludens report`, `runs` and `study`: results of runs, runs in a folder, data of a study with people."""
+"""`ludens report`, `runs`, `compact` and `study`: results of runs, runs in a folder, data of a study."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
-from ludens.cli.output import aside, cannot_write, console, json_out, table, writable, write_file
+from ludens.cli.output import aside, cannot_write, console, counted, json_out, table, writable, write_file
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 
 _DEFAULT_FILES = {
@@ -114,9 +115,11 @@ def runs(
 
 def _find_runs(folder: Path) -> Iterator[dict[str, Any]]:
     """Every run below a folder. One that cannot be read is listed with the error."""
+    from ludens.run.lines import shards_of
+
     for file in sorted(folder.rglob("run.json")):
         run = file.parent
-        files = [path for path in (file, run / "episodes.jsonl") if path.exists()]
+        files = [file, *(run / name for name in shards_of(run))]
         changed = datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC)
         info: dict[str, Any] = {"folder": str(run), "changed": changed.isoformat(timespec="seconds")}
         try:
@@ -146,6 +149,26 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     done = f"{run['done']:,} of {run['planned']:,}"
     suite = run["suite"] if len(run["suite"]) <= _WIDEST else run["suite"][: _WIDEST - 3] + "..."
     return run["folder"], suite, ", ".join(run["entrants"]), done, f"{run['void']:,}", changed
+
+
+def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> None:
+    """Put the episodes of a run into one Parquet file and remove the files in which they were.
+
+    Every command reads the run as before; `ludens resume` continues it. Needs the extra `data`.
+
+    Args:
+        run: Folder of the run; `ludens runs` lists them.
+    """
+    from ludens.run.compact import compact as compact_run
+    from ludens.run.task import import_suite
+
+    import_suite(suite or "")
+    result = compact_run(run)
+    if json:
+        return json_out(asdict(result))
+    sizes = f"{result.after / 1e6:,.1f} MB instead of {result.before / 1e6:,.1f} MB"
+    print(f"{counted(result.episodes, 'episode')} in {run / 'episodes.parquet'}: {sizes}.")
+    return None
 
 
 _STUDY_ACTIONS = ("export", "exclude", "include")

@@ -142,7 +142,6 @@ def repair(
     They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
     from ludens.run import verify as repairs
-    from ludens.run.store import EPISODES
     from ludens.run.task import import_suite
     from ludens.suites.people import records
 
@@ -151,12 +150,13 @@ def repair(
     study = run / records.PARTICIPANTS
     people = repairs.set_aside(study, records.LINE_START, records.read_line)
     if json:
-        result = {"moved": _json(repaired.moved), "done": repaired.done, "planned": repaired.planned}
+        moved = [line for lines in repaired.moved.values() for line in _json(lines)]
+        result = {"moved": moved, "done": repaired.done, "planned": repaired.planned}
         result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, moved in ((run / EPISODES, repaired.moved), (study, people)):
-        _list(repairs.bad_lines(path), moved)
-    valid = "" if repaired.moved or people else "All lines are valid. "
+    for path, lines in {**repaired.moved, repairs.bad_lines(study): people}.items():
+        _list(path, lines)
+    valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
     if repaired.missing and not study.exists():
         print(f"To play the {counted(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
@@ -239,24 +239,24 @@ def replay(
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:
-    from ludens.run.replays import find, read_episode, read_episode_file
-    from ludens.run.store import read_lines, read_plan
+    from ludens.run.lines import read_episode
+    from ludens.run.replays import find, read_episode_file
+    from ludens.run.store import read_places
 
     if run.is_dir():
-        read_plan(run)  # raises an error if the folder is not a run
-        head, offset = find([(head, offset) for head, offset, _ in read_lines(run)], key or "")
-        return read_episode(run, head.key, offset), head.key
+        name, location = find(read_places(run), key or "")
+        return read_episode(run, name, location), name
     if key is not None and not (key.isascii() and key.isdigit()):
         raise BadOption(f"KEY must be a number, from 1, for a file of episodes, not {key!r}.")
     return read_episode_file(run, int(key or 1)), run.name
 
 
 def _replay_list(run: Path, json: bool) -> None:
-    from ludens.run.store import iter_records, read_lines, read_plan
+    from ludens.run.lines import iter_records
+    from ludens.run.store import read_places
     from ludens.run.viewer import returns_text
 
-    read_plan(run)  # raises an error if the folder is not a run
-    total = sum(1 for _ in read_lines(run))
+    total = len(read_places(run))  # raises an error if the folder is not a run
     records = islice(iter_records(run), None if json else _LISTED)
     columns = ("number", "key", "status", "returns", "fallbacks")
     listed = [

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ludens.core.episode import Usage
 from ludens.models.ledger import Budget
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job
+from ludens.run.rows import EpisodeRow
 
 _NOTHING = Usage(calls=0)
 
@@ -63,12 +63,11 @@ class BudgetGuard:
         """Release the reservation of a job: its calls are counted now."""
         self._reserved_total -= self._reserved.pop(job.key)
 
-    def learn(self, outcome: Outcome) -> None:
+    def learn(self, row: EpisodeRow) -> None:
         """Take a finished episode into account."""
-        if not outcome.void:
-            total, number = self._finished.get(outcome.job.cell, (_NOTHING, 0))
-            usage = Usage(outcome.tokens, calls=outcome.calls, cost=outcome.cost)
-            self._finished[outcome.job.cell] = (total + usage, number + 1)
+        if not row.void:
+            total, number = self._finished.get(row.job.cell, (_NOTHING, 0))
+            self._finished[row.job.cell] = (total + row.usage + row.other_usage, number + 1)
 
     def _expected(self, job: Job) -> Usage:
         if job.cell in self._finished:

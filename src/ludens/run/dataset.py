@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +25,7 @@ from ludens.core.game import Game
 from ludens.core.registry import Registry, make
 from ludens.core.view import Picture, RenderOptions
 from ludens.run.plan import versions
+from ludens.run.pool import run_in_processes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,16 +223,14 @@ def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None
     starts = range(seeds.start - seeds.start % CHUNK, seeds.stop, CHUNK)
     processes = min(workers or cores(), len(starts))
     began = said = monotonic()
-    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        waiting = [pool.submit(_chunk, spec, range(start, start + CHUNK)) for start in starts]
-        for number, done in enumerate(as_completed(waiting), 1):
-            done.result()
-            if monotonic() - said > 10 or number == len(starts):
-                said = monotonic()
-                left = (said - began) / number * (len(starts) - number) / 60
-                counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
-                say(f"{spec}: {counts}, {left:.1f} minutes left")
+    results = run_in_processes(partial(_chunk, spec), starts, processes, ordered=False)
+    for number, _ in enumerate(results, 1):
+        if monotonic() - said > 10 or number == len(starts):
+            said = monotonic()
+            left = (said - began) / number * (len(starts) - number) / 60
+            counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
+            say(f"{spec}: {counts}, {left:.1f} minutes left")
 
 
-def _chunk(spec: str, seeds: range) -> None:
-    make(spec).prepare(seeds)
+def _chunk(spec: str, start: int) -> None:
+    make(spec).prepare(range(start, start + CHUNK))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import count
 from time import monotonic
 
 from ludens.concurrent import run_many
@@ -15,12 +17,13 @@ from ludens.core.errors import AgentFailure
 from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.budget import BudgetGuard
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import WorkerDied
 from ludens.run.progress import RunProgress, TimeLeft
+from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Store
 from ludens.run.task import MODEL
-from ludens.run.workers import Executor, InProcess, WorkerDied, infrequent_gc, interrupts
+from ludens.run.workers import Executor, InProcess, infrequent_gc, interrupts
 
 EPISODES_PER_PROCESS = 128
 """Concurrent episodes of models that one process can draw and send without being a bottleneck."""
@@ -110,16 +113,29 @@ class Engine:
     ) -> None:
         self._store, self._executor, self._probe = store, executor, probe
         self._concurrency, self._on_progress = concurrency, on_progress
-        pending = list(store.pending())
         chosen = store.plan.chosen if tasks is None else tasks
-        self._queue: deque[Job] = deque(job for job in pending if job.task in chosen)
+        self._numbers = count()
+        self._queues: defaultdict[tuple[str, str], deque[tuple[int, Job]]] = defaultdict(deque)
+        """The jobs of each cell, numbered in the order in which they should start."""
+        self._heads: list[tuple[int, tuple[str, str]]] = []
+        """A heap: the number of the first job of each queue, and its cell."""
+        for job in store.pending():
+            if job.task in chosen:
+                self._enqueue(job)
         retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
         calls = {cell: usage.calls for cell, usage in (estimates or {}).items()}
-        self._time_left = TimeLeft(self._queue, calls)
+        waiting = {cell: len(queue) for cell, queue in self._queues.items()}
+        self._time_left = TimeLeft(waiting, calls)
         self._interrupted, self._errors = False, list[str]()
-        done = len(store.plan.jobs) - len(pending)
-        self.progress = RunProgress(done + len(self._queue), done)
+        done = len(store.done)
+        self.progress = RunProgress(done + sum(waiting.values()), done)
+
+    def _enqueue(self, job: Job) -> None:
+        queue, number = self._queues[job.cell], next(self._numbers)
+        if not queue:
+            heappush(self._heads, (number, job.cell))
+        queue.append((number, job))
 
     def stop(self, reason: str) -> None:
         """Start nothing more; episodes in flight are finished and saved."""
@@ -130,7 +146,7 @@ class Engine:
         updates = asyncio.create_task(self._update_regularly())
         try:
             with interrupts(self._interrupt), infrequent_gc():
-                await self._executor.start()
+                await self._executor.start(self._store)
                 if self._probe:
                     await self._probe_models()
                 await self._play_all()
@@ -162,14 +178,14 @@ class Engine:
             self.stop(str(error).rstrip("."))
 
     async def _play_all(self) -> None:
-        async for outcome in run_many(self._play, self._jobs(), self._concurrency):
-            self._record(outcome)
+        async for job, outcome in run_many(self._play, self._jobs(), self._concurrency):
+            self._record(job, outcome)
 
     def _jobs(self) -> Iterator[Job | None]:
         """The jobs to start; None when none can start before a job in flight has ended."""
         while True:
             job = None
-            if self._queue and not self.progress.stopping:
+            if self._heads and not self.progress.stopping:
                 job, reason = self._take_job()
                 if job is not None:
                     self.progress.in_flight += 1
@@ -180,44 +196,55 @@ class Engine:
             yield job
 
     def _take_job(self) -> tuple[Job | None, str]:
-        """Remove the first job that the budget covers from the queue, or say why it covers none."""
-        reasons: dict[tuple[str, str], str] = {}
-        for index, job in enumerate(self._queue):
-            if job.cell not in reasons:
-                reason = self._budget.exceeded_by(
-                    job, self._executor.usage, self._executor.counts, self.progress.seconds
-                )
-                if not reason:
-                    del self._queue[index]
-                    return job, ""
-                reasons[job.cell] = reason
-        return None, reasons[self._queue[0].cell]
+        """Remove the first job that the budget covers from its queue, or say why it covers none.
 
-    async def _play(self, job: Job) -> Outcome:
+        The budget treats all jobs of a cell alike, so that only the first of each is tried.
+        """
+        refused: dict[tuple[int, tuple[str, str]], str] = {}
+        taken: Job | None = None
+        while self._heads and taken is None:
+            head = heappop(self._heads)
+            queue = self._queues[head[1]]
+            job = queue[0][1]
+            spent, counts = self._executor.usage, self._executor.counts
+            if reason := self._budget.exceeded_by(job, spent, counts, self.progress.seconds):
+                refused[head] = reason
+                continue
+            queue.popleft()
+            if queue:
+                heappush(self._heads, (queue[0][0], job.cell))
+            taken = job
+        for head in refused:
+            heappush(self._heads, head)
+        return taken, next(iter(refused.values()), "")
+
+    async def _play(self, job: Job) -> tuple[Job, Outcome]:
         try:
-            return await self._executor.play(job)
+            outcome = await self._executor.play(job)
+            if outcome.row.length:  # at once, because the index follows the order of the shards
+                self._store.add(outcome)
+            return job, outcome
         except WorkerDied as error:
-            return Outcome(job, b"", True, error=str(error))
+            row = self._store.recovered(job)
+            return job, Outcome(row) if row is not None else unplayed(job, str(error))
         finally:
             self.progress.in_flight -= 1
             self._time_left.end(job, monotonic())
             self._budget.end(job)
 
-    def _record(self, outcome: Outcome) -> None:
-        job = outcome.job
-        if outcome.data:
-            self._store.add(job, outcome.data, outcome.void)
-        else:
-            self._store.voids[job.key] += 1
-        self.progress.count(outcome)
-        self._budget.learn(outcome)
-        if outcome.over_budget:  # playing it again would not help before the limit is raised
-            self.stop(outcome.error.removeprefix(BUDGET_REACHED).rstrip("."))
-        elif outcome.void and self._store.voids[job.key] <= self._store.plan.void_retries:
-            self._queue.append(job)
+    def _record(self, job: Job, outcome: Outcome) -> None:
+        row = outcome.row
+        if not row.length:
+            self._store.add(outcome)
+        self.progress.count(row)
+        self._budget.learn(row)
+        if row.over_budget:  # playing it again would not help before the limit is raised
+            self.stop(row.error.removeprefix(BUDGET_REACHED).rstrip("."))
+        elif row.void and self._store.voids[job.key] <= self._store.plan.void_retries:
+            self._enqueue(job)
             self._time_left.retry(job)
-        elif outcome.void:
-            self._errors.append(outcome.error)
+        elif row.void:
+            self._errors.append(row.error)
 
     async def _update_regularly(self) -> None:
         while True:

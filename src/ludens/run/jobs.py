@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
-from ludens.core.episode import Episode, Usage
+from ludens.core.episode import Usage
 from ludens.core.errors import UsageError
 from ludens.core.game import Game
 from ludens.core.random import stream
@@ -18,10 +17,11 @@ from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
 from ludens.loop import play
 from ludens.models.chat import Answer, Model, ModelWrapper, Request
-from ludens.models.ledger import BUDGET_REACHED, Ledger, price_of
+from ludens.models.ledger import Ledger, price_of
 from ludens.models.probe import probe_request
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
+from ludens.run.rows import Outcome, RowMaker
 
 
 class Metered(ModelWrapper):
@@ -46,25 +46,6 @@ class Metered(ModelWrapper):
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A played job: the episode as JSON, and the numbers that progress and forecasts need."""
-
-    job: Job
-    data: bytes
-    void: bool
-    calls: int = 0
-    tokens: int = 0
-    cost: float = 0.0
-    fallbacks: int = 0
-    error: str = ""
-
-    @property
-    def over_budget(self) -> bool:
-        """Whether the episode was cut because the budget does not cover another call."""
-        return self.void and self.error.startswith(BUDGET_REACHED)
-
-
 class JobRunner:
     """The games, agents and models of a plan, created once and shared by all its episodes.
 
@@ -84,6 +65,7 @@ class JobRunner:
         self._agents: dict[tuple[str, str], Agent] = {}
         self._models: dict[str, Model] = {}
         self._metered: list[Metered] = []
+        self._rows: RowMaker | None = None
 
     @property
     def usage(self) -> Usage:
@@ -199,7 +181,8 @@ class JobRunner:
             sample=job.sample,
             void_on_error=True,
         )
-        return _outcome(job, episode)
+        self._rows = self._rows or RowMaker.of(self.plan)
+        return Outcome(self._rows.make(job, episode), episode.to_json())
 
     def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again."""
@@ -226,17 +209,3 @@ def combined(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
         where = f" [{', '.join(tasks[message])}]" if any(tasks[message]) else ""
         parts.append(f"({number}) {message.rstrip('.')}{where}")
     return UsageError(f"{len(parts)} problems: {'; '.join(parts)}.")
-
-
-def _outcome(job: Job, episode: Episode) -> Outcome:
-    usage = episode.usage()
-    return Outcome(
-        job,
-        episode.to_json(),
-        episode.status == "void",
-        usage.calls,
-        usage.tokens,
-        usage.cost or 0.0,
-        episode.verdicts()["fallback"],
-        episode.error,
-    )

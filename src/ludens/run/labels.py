@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile
-from ludens.run.results import Cell, Row
+from ludens.run.cells import Cell
+from ludens.run.results import Row
 
 LABELS_FILE = "judged.jsonl"
 
@@ -69,8 +70,10 @@ def count_labels(row: Row) -> list[LabelCounts]:
 
 
 def _lines_of(cell: Cell) -> Iterator[dict[str, Any]]:
-    places = {record.key: place for place, record in cell.episodes.items()}
-    for line in read_labels(cell.folder / LABELS_FILE):
+    lines = list(read_labels(cell.folder / LABELS_FILE))
+    rows = cell.episodes.rows() if lines else ()
+    places = {row.key: (row.seed, row.seating, row.sample) for row in rows}
+    for line in lines:
         place = places.get(line["key"])
         if place is not None and cell.read(place).episode.fingerprint() == line.get("fingerprint"):
             yield line

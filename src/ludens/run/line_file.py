@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
@@ -20,26 +19,32 @@ class LineFile:
         path: The file; created if it does not exist.
         durable: Whether `append` returns only when the lines are on the disk, so that they survive a crash
             of the machine too.
+        new: Whether the file must not exist yet: nobody else writes to it, and it needs no lock.
+        lock: Whether to lock it.
     """
 
-    def __init__(self, path: Path, durable: bool = False) -> None:
+    def __init__(self, path: Path, durable: bool = False, *, new: bool = False, lock: bool = True) -> None:
         self.path, self._durable = path, durable
         self._torn = False
         """Whether a failed write has left something after `_end`."""
         try:
-            self._file = path.open("ab", buffering=0)
+            self._file = path.open("xb" if new else "ab", buffering=0)
         except OSError as error:
             raise cannot("write", path, error) from None
         try:
-            lock_file(self._file, path)
+            if lock and not new:
+                lock_file(self._file, path)
             _remove_incomplete_line(path)
             self._end = os.fstat(self._file.fileno()).st_size
         except BaseException:
             self._file.close()
             raise
 
-    def append(self, lines: bytes) -> None:
-        """Write complete lines; raises `OSError` and leaves the file as it was if that is not possible."""
+    def append(self, lines: bytes) -> int:
+        """Write complete lines and return their offset.
+
+        Raises `OSError` and leaves the file as it was if that is not possible.
+        """
         handle = self._file.fileno()
         if self._torn:
             os.ftruncate(handle, self._end)
@@ -59,6 +64,7 @@ class LineFile:
                 pass  # tried again before the next line
             raise
         self._end += len(lines)
+        return self._end - len(lines)
 
     def close(self) -> None:
         """Close the file and release the lock."""
@@ -75,6 +81,10 @@ class LineFile:
 
 def lock_file(file: IO[Any], path: Path) -> None:
     """Lock a file of a run for writing."""
+    try:
+        import fcntl
+    except ImportError:
+        raise BadOption("runs can be read, but not written, on this system: it has no file locks.") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import orjson
 
@@ -339,19 +340,10 @@ class Plan:
         overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
         return RenderOptions(self.theme, self.size, overrides)
 
-    @cached_property
-    def jobs(self) -> tuple[Job, ...]:
+    @property
+    def jobs(self) -> JobList:
         """Every episode. All tasks and entrants advance together, and further samples come last."""
-        places = {name: self._places(task) for name, task in self.chosen.items()}
-        return tuple(
-            _job(entrant, name, self.seed + seed, seating, sample)
-            for sample in range(self.samples)
-            for index in range(max(places.values()))
-            for name, task in self.chosen.items()
-            if index < places[name]
-            for seed, seating in [task.placed(index)]
-            for entrant in self.playing(task)
-        )
+        return JobList(self)
 
     def playing(self, task: Task) -> list[str]:
         """The entrants that play a task: all but blind controls where the task is not blindable."""
@@ -359,9 +351,9 @@ class Plan:
 
     def count(self, task: Task) -> int:
         """How many episodes of a task each entrant plays."""
-        return self._places(task) * self.samples
+        return self.places(task) * self.samples
 
-    def _places(self, task: Task) -> int:
+    def places(self, task: Task) -> int:
         """How many pairs of seed and seating of a task are played; every seed in all seatings."""
         if not self.limit:
             return task.episodes
@@ -465,14 +457,52 @@ class Plan:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+class JobList(Sequence[Job]):
+    """The jobs of a plan, made when they are looked at: a million of them would fill 200 MB."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._length = plan, plan.total()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[Job]:
+        plan = self._plan
+        cells = [(task, plan.places(task), plan.playing(task)) for task in plan.chosen.values()]
+        for sample in range(plan.samples):
+            for index in range(max(places for _, places, _ in cells)):
+                for task, places, entrants in cells:
+                    if index < places:
+                        seed, seating = task.placed(index)
+                        for who in entrants:
+                            key = job_key(who, task.name, plan.seed + seed, seating, sample)
+                            yield Job(key, who, task.name, plan.seed + seed, seating, sample)
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | list[Job]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            return list(islice(self, start, stop, step)) if step > 0 else list(self)[index]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        return next(islice(self, place, None))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+
 def _hashed(value: Any) -> str:
     """A short hash of JSON values."""
     return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
-def _job(entrant: str, task: str, seed: int, seating: int, sample: int) -> Job:
-    key = f"{entrant}:{task}:{seed}:{seating}" + (f":{sample}" if sample else "")
-    return Job(key, entrant, task, seed, seating, sample)
+def job_key(entrant: str, task: str, seed: int, seating: int, sample: int) -> str:
+    """The key of a job; see `Job.key`."""
+    return f"{entrant}:{task}:{seed}:{seating}" + (f":{sample}" if sample else "")
 
 
 def make_plan(

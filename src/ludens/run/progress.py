@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from ludens.core.episode import Usage
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job
+from ludens.run.rows import EpisodeRow
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -53,12 +53,12 @@ class RunProgress:
         """Finished episodes of the whole run."""
         return self.before + self.episodes
 
-    def count(self, outcome: Outcome) -> None:
-        """Add one outcome."""
-        self.fallbacks += outcome.fallbacks
-        if outcome.void:
+    def count(self, row: EpisodeRow) -> None:
+        """Add one episode."""
+        self.fallbacks += row.fallbacks + row.other_fallbacks
+        if row.void:
             self.voids += 1
-            self.last_error = outcome.error
+            self.last_error = row.error
         else:
             self.episodes += 1
 
@@ -69,12 +69,14 @@ class TimeLeft:
     Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
 
     Args:
-        jobs: What has not started yet.
+        waiting: Cell to the number of jobs that have not started yet.
         calls: Cell to the estimated model calls of an episode: how cells compare before any has finished.
     """
 
-    def __init__(self, jobs: Iterable[Job], calls: Mapping[tuple[str, str], float]) -> None:
-        self._waiting = Counter(job.cell for job in jobs)
+    def __init__(
+        self, waiting: Mapping[tuple[str, str], int], calls: Mapping[tuple[str, str], float]
+    ) -> None:
+        self._waiting = Counter(waiting)
         self._calls, self._first_start = calls, inf
         self._running: dict[str, tuple[Job, float]] = {}
         self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)

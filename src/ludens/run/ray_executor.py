@@ -18,9 +18,11 @@ from urllib.parse import urlsplit
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
-from ludens.run.jobs import Outcome
 from ludens.run.plan import Job, Plan
-from ludens.run.workers import Report, Worker, WorkerDied, WorkerExecutor
+from ludens.run.pool import WorkerDied
+from ludens.run.rows import Outcome
+from ludens.run.store import Store
+from ludens.run.workers import Report, Worker, WorkerExecutor
 
 LOCAL = "local"
 _CONNECT_SECONDS = 10.0
@@ -50,8 +52,9 @@ class RayExecutor(WorkerExecutor):
         self._ledgers: list[_ActorLedger | None] = []
         self._connected = False
 
-    async def start(self) -> None:
+    async def start(self, store: Store | None = None) -> None:
         ray = self._ray
+        self._destination = store.destination() if store is not None else None
         if not ray.is_initialized():
             self._connect()
             self._connected = True

@@ -11,7 +11,8 @@ from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
-from ludens.run.store import EPISODES, Head, split_line
+from ludens.run.index import RowDict, location_of
+from ludens.run.rows import Location
 
 if TYPE_CHECKING:
     from ludens.draw import Picture
@@ -20,8 +21,6 @@ STRIP_PICTURES = 24
 """The most pictures in one film strip; longer episodes are sampled evenly."""
 
 T = TypeVar("T")
-EpisodeLine = tuple[Head, int]
-"""The head of a line of `episodes.jsonl`, and its offset in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +31,25 @@ class CaptionedPicture:
     caption: str
 
 
-def find(lines: Sequence[EpisodeLine], key: str) -> EpisodeLine:
-    """The episode with this key or number (from 1), or the only one whose key contains the text.
+def find(rows: Sequence[RowDict], key: str) -> tuple[str, Location]:
+    """Key and place of the episode with this key or number (from 1), or the only one whose key has this text.
 
     If a key was void before it was done, the finished episode is found.
     """
-    latest = {line[0].key: line for line in sorted(lines, key=lambda line: not line[0].void)}
+    latest = {row["key"]: row for row in sorted(rows, key=lambda row: row.get("status") != "void")}
     if key in latest:
-        return latest[key]
-    if key.isascii() and key.isdigit() and 1 <= int(key) <= len(lines):
-        return lines[int(key) - 1]
+        return key, location_of(latest[key])
+    if key.isascii() and key.isdigit() and 1 <= int(key) <= len(rows):
+        row = rows[int(key) - 1]
+        return row["key"], location_of(row)
     for matches in (str.startswith, str.__contains__):
         hits = [name for name in latest if matches(name.lower(), key.lower())]
         if len(hits) == 1:
-            return latest[hits[0]]
+            return hits[0], location_of(latest[hits[0]])
         if len(hits) > 1:
             some = ", ".join(repr(hit) for hit in hits[:4]) + (", ..." if len(hits) > 4 else "")
             raise BadOption(f"{key!r} matches {len(hits)} episodes ({some}); write more of the key.")
     raise UnknownName("episode", key, latest)
-
-
-def raw_line(folder: Path, offset: int) -> bytes:
-    """The line at this offset of a run's episodes."""
-    path = folder / EPISODES
-    try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            return file.readline()
-    except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
-
-
-def read_episode(folder: Path, key: str, offset: int) -> Episode:
-    """The episode on the line at this offset."""
-    line = raw_line(folder, offset)
-    try:
-        return Episode.from_json(split_line(line)[1])
-    except BadFile as error:
-        raise BadFile(f"{key!r} in {str(folder)!r}: {error}") from None
 
 
 def read_episode_file(file: Path, number: int = 1) -> Episode:

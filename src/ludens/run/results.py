@@ -1,254 +1,41 @@
-"""Results of runs: reads their folders episode by episode, and computes metrics, controls and comparisons.
+"""Results of runs: reads the rows of their episodes, and computes metrics, controls and comparisons.
 
-Only a short record of each episode is kept; whole episodes are read again where a report shows them.
+Whole episodes are read only where a report shows them.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isnan, nan
+from math import inf, isnan
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
-from ludens.core.episode import Episode, Move, Status, Usage
 from ludens.core.errors import BadOption
 from ludens.core.spec import parse_spec
 from ludens.models.trained import trained_remark
+from ludens.run.cells import Cell, CellReader
 from ludens.run.comparisons import (
-    MIN_NONZERO,
-    BlindControl,
     Pair,
-    Place,
     blind_control,
     compare,
     pairs_to_compare,
 )
+from ludens.run.index import RowDict, RowReader, StaleIndex
 from ludens.run.plan import Plan, control_key, is_blind, seated_name, settings_text
-from ludens.run.replays import read_episode
-from ludens.run.stats import Classification, Estimate, classification, exactly, normalised
-from ludens.run.store import Head, LineReader, PlanCheck, read_plan, read_record
+from ludens.run.rows import RowMaker
+from ludens.run.stats import Estimate, exactly
+from ludens.run.store import read_plan
 from ludens.run.task import (
-    MODEL,
     OVERALL,
-    EpisodeResult,
-    LabelPair,
-    Metric,
     Published,
     Suite,
     Summary,
     Task,
     suite,
 )
-
-TRUNCATED_LIMIT = 0.02
-"""The proportion of truncated replies above which results have a warning."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyStats:
-    """Counts of moves and of replies."""
-
-    moves: int = 0
-    fallbacks: int = 0
-    retried: int = 0
-    replies: int = 0
-    """Replies of models and people; bots choose actions without replying."""
-    illegal: int = 0
-    unreadable: int = 0
-    late: int = 0
-    truncated: int = 0
-    """Replies cut off by the length limit (`max_tokens`)."""
-
-    @property
-    def fallback_rate(self) -> float:
-        """The proportion of moves made by the fallback."""
-        return self.fallbacks / self.moves if self.moves else nan
-
-    @property
-    def retried_rate(self) -> float:
-        """The proportion of moves that needed more than one reply."""
-        return self.retried / self.moves if self.moves else nan
-
-    @property
-    def truncated_rate(self) -> float:
-        """The proportion of replies cut off by the length limit."""
-        return self.truncated / self.replies if self.replies else nan
-
-
-def count_replies(moves: Iterable[Move]) -> Counter[str]:
-    """The fields of `ReplyStats` for some moves."""
-    counts: Counter[str] = Counter()
-    for move in moves:
-        counts["moves"] += 1
-        counts["fallbacks"] += move.verdict == "fallback"
-        counts["retried"] += move.verdict == "retried"
-        for attempt in move.tries:
-            counts["replies"] += 1
-            counts["truncated"] += attempt.finish == "length"
-            if attempt.verdict != "ok":
-                counts[attempt.verdict] += 1
-    return counts
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeRecord:
-    """What is kept of one finished episode."""
-
-    key: str
-    status: Status
-    fallbacks: int
-    offset: int
-    """Offset of its line in the file of episodes."""
-    values: tuple[Any, ...]
-    """Its value of each metric of the cell; None where it does not count."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One entrant on one task."""
-
-    task: Task
-    folder: Path
-    measured: tuple[Metric, ...]
-    """The task's metrics, then those that only summaries of the suite use."""
-    episodes: Mapping[Place, EpisodeRecord]
-    """Finished episodes that are not void, in order of place."""
-    planned: int
-    voids: Mapping[str, int]
-    """How often episodes were void, by reason, including those that were played again."""
-    reply_stats: ReplyStats
-    usage: Usage
-    """Of the entrant's seats, including void episodes."""
-    other_usage: Usage
-    """Of all other seats, including void episodes."""
-    remarks: frozenset[str]
-    labels: Mapping[str, Mapping[LabelPair, int]]
-    """Counts of (truth, answer) by metric."""
-    metrics: Mapping[str, Estimate]
-    normalised: Estimate | None = None
-    """The first metric between the suite's anchors, 0 to 100."""
-    blind: BlindControl | None = None
-    voided: tuple[tuple[Place, EpisodeRecord], ...] = ()
-    """Void episodes, including those that were played again; they have no values."""
-
-    @property
-    def void(self) -> int:
-        """How many episodes were void."""
-        return sum(self.voids.values())
-
-    @property
-    def few(self) -> bool:
-        """Whether it has too few seeds to show a difference to anybody."""
-        return len({seed for seed, _, _ in self.episodes}) < MIN_NONZERO
-
-    def values(self, metric: Metric) -> dict[Place, Any]:
-        """The value of each episode that counts."""
-        index = [known.name for known in self.measured].index(metric.name)
-        found = ((place, record.values[index]) for place, record in self.episodes.items())
-        return {place: value for place, value in found if value is not None}
-
-    def paired_values(self, metric: Metric) -> dict[Place, float]:
-        """The metric of each episode; empty if single episodes have none."""
-        return self.values(metric) if metric.paired else {}
-
-    def shown(self, metric: Metric | None = None) -> Estimate:
-        """A metric as tables show it; the first one (the default) normalised if anchored."""
-        metric = metric or self.task.metrics[0]
-        if metric.name == self.task.metrics[0].name and self.normalised is not None:
-            return self.normalised
-        return metric.in_table_units(self.metrics[metric.name])
-
-    def classification(self, metric: Metric) -> Classification | None:
-        """Scores of the labels of a metric that has labels."""
-        counts = self.labels.get(metric.name)
-        return classification(Counter(counts).elements()) if counts else None
-
-    def read(self, place: Place) -> EpisodeResult:
-        """The whole episode, from its file."""
-        record = self.episodes[place]
-        episode = read_episode(self.folder, record.key, record.offset)
-        return EpisodeResult(record.key, episode, entrant_seats(self.task, place[1]))
-
-
-class CellReader:
-    """Collects the episodes of one entrant on one task."""
-
-    def __init__(self, task: Task, folder: Path, extra: Sequence[Metric] = ()) -> None:
-        self.task, self.folder = task, folder
-        # The task's metrics first, and in place of others of the same name.
-        named = {metric.name: metric for metric in (*task.metrics, *extra, *task.metrics)}
-        self.measured = tuple(named.values())
-        self.episodes: dict[Place, EpisodeRecord] = {}
-        self.voids: Counter[str] = Counter()
-        self.voided: list[tuple[Place, EpisodeRecord]] = []
-        self.stats: Counter[str] = Counter()
-        self.usage = self.other_usage = Usage(calls=0)
-        self.remarks: set[str] = set()
-        self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
-
-    def add(self, head: Head, offset: int, episode: Episode) -> None:
-        """Keep what the report needs of an episode."""
-        seats = entrant_seats(self.task, head.seating)
-        for seat in episode.seats:
-            if seat in seats:
-                self.usage += episode.usage(seat)
-            else:
-                self.other_usage += episode.usage(seat)
-        if episode.status == "void":
-            self.voids[episode.error or "unknown reason"] += 1
-            record = EpisodeRecord(head.key, episode.status, 0, offset, ())
-            self.voided.append(((episode.seed, head.seating, episode.sample), record))
-            return
-        counts = count_replies(move for move in episode.moves if move.seat in seats)
-        self.stats.update(counts)
-        self.remarks.update(episode.remarks)
-        played = EpisodeResult(head.key, episode, seats)
-        for metric in self.measured:
-            if metric.labels is not None:
-                self.labels[metric.name].update(metric.labels(played))
-        values = tuple(_value(metric, played) for metric in self.measured)
-        record = EpisodeRecord(head.key, episode.status, counts["fallbacks"], offset, values)
-        self.episodes[episode.seed, head.seating, episode.sample] = record
-
-    def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
-        """The episodes so far as a cell."""
-        episodes, first = dict(sorted(self.episodes.items())), self.task.metrics[0]
-        metrics = {}
-        for index, metric in enumerate(self.measured):
-            values = ((place[0], record.values[index]) for place, record in episodes.items())
-            metrics[metric.name] = metric.over([one for one in values if one[1] is not None])
-        return Cell(
-            self.task,
-            self.folder,
-            self.measured,
-            episodes,
-            planned,
-            dict(self.voids.most_common()),
-            ReplyStats(**self.stats),
-            self.usage,
-            self.other_usage,
-            frozenset(self.remarks),
-            self.labels,
-            metrics,
-            normalised(metrics[first.name], *anchors, first.limits) if anchors else None,
-            voided=tuple(self.voided),
-        )
-
-
-def _value(metric: Metric, played: EpisodeResult) -> Any:
-    """The value of an episode; one that is a number is a plain one, which every format can write."""
-    value = metric.value(played)
-    return float(value) if metric.paired and value is not None else value
-
-
-def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    """The seats that the entrant plays."""
-    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
-
 
 _NAMED = 5
 """Episodes that are named where some are left out."""
@@ -419,31 +206,52 @@ class RunReader:
     def __init__(self, folder: Path, options: Mapping[str, str] | None = None) -> None:
         self.folder, self.plan = folder, read_plan(folder)
         spec = parse_spec(self.plan.suite)
-        given = str(replace(spec, options={**spec.options, **options})) if options else self.plan.suite
-        self.suite_name, self.whole = given, suite(given)
+        changed = str(replace(spec, options={**spec.options, **options})) if options else self.plan.suite
+        self.suite_name, self.whole = changed, suite(changed)
         # Suite options given to the report may have changed the order of the metrics.
         metrics = {task.name: task.metrics for task in self.whole.tasks}
-        extra = [summary.metric for summary in self.whole.summaries if summary.metric is not None]
-        self._cells = {
-            (entrant, name): CellReader(replace(task, metrics=metrics.get(name, task.metrics)), folder, extra)
+        tasks = {
+            name: replace(task, metrics=metrics.get(name, task.metrics))
             for name, task in self.plan.chosen.items()
+        }
+        self._maker = RowMaker(tasks, self.whole.summary_metrics)
+        self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
+        # The index has the metrics of the plan's own suite.
+        self._open(direct=changed != self.plan.suite)
+
+    def _open(self, direct: bool) -> None:
+        maker = self._maker
+        self._cells = {
+            (entrant, name): CellReader(entrant, task, self.folder, maker.measured[name])
+            for name, task in maker.tasks.items()
             for entrant in self.plan.playing(task)
         }
-        self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
-        self._check = PlanCheck(folder, self.plan)
-        self.lines = LineReader(folder)
+        self._reader = RowReader(self.folder, self.plan, maker, direct=direct)
+        self._rows: Iterator[RowDict] | None = None
+        self.lines = self._reader.lines
 
     def read(self, seconds: float = inf) -> bool:
-        """Read for so long, but at least one line; returns whether everything written so far was read."""
-        until = inf
-        for head, offset, data in self.lines.read():
-            episode = read_record(self.folder, head, data).episode
-            self._check.check(head, episode)
-            if head.void or head.key not in self.left_out:
-                self._cells[head.entrant, head.task].add(head, offset, episode)
-            until = min(until, monotonic() + seconds)  # the first line takes longer: the jobs are listed
-            if monotonic() >= until:
-                return False
+        """Read for so long, but at least one row; returns whether everything written so far was read."""
+        until, cells, left_out = inf, self._cells, self.left_out
+        try:
+            self._rows = self._rows or self._reader.read()
+            for number, row in enumerate(self._rows):
+                if row["key"] not in left_out or row.get("status") == "void":
+                    cells[row["entrant"], row["task"]].add(row)
+                if number % 16 == 0:
+                    until = min(until, monotonic() + seconds)  # the first line takes longer: jobs are listed
+                    if monotonic() >= until:
+                        return False
+        except (StaleIndex, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+            if self._reader.direct:
+                raise
+            self._open(direct=True)
+            return self.read(seconds)
+        self._rows = None
+        if self.suite_name == self.plan.suite and self._reader.write_index():
+            from ludens.run.verify import note_index
+
+            note_index(self.folder)
         return True
 
     def rows(self) -> Iterator[Row]:

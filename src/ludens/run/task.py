@@ -185,6 +185,11 @@ class Task:
         return self.first_seed + index // len(self.seatings), index % len(self.seatings)
 
 
+def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
+    """The seats that the entrant plays."""
+    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
+
+
 @dataclass(frozen=True)
 class Published:
     """A row somebody else measured, shown beside ours and marked as theirs."""
@@ -237,6 +242,11 @@ class Suite:
     """The keys of finished episodes in the folder of a run that its results leave out."""
     references: Path | None = None
     """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
+
+    @property
+    def summary_metrics(self) -> list[Metric]:
+        """The metrics of summaries."""
+        return [summary.metric for summary in self.summaries if summary.metric is not None]
 
     def __post_init__(self) -> None:
         names = [task.name for task in self.tasks]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from multiprocessing import resource_tracker
 from pathlib import Path
 from shlex import quote
 from typing import Literal
@@ -25,24 +21,25 @@ from ludens.core.plain import one_line
 from ludens.core.validation import Invalid, read_json
 from ludens.core.verify import Verified, verify
 from ludens.models.settings import is_model
+from ludens.run.binding import PlanCheck, PlanEdited
+from ludens.run.index import INDEX, RowReader
 from ludens.run.line_file import cannot, lock_file
-from ludens.run.plan import Plan
-from ludens.run.store import (
-    EPISODES,
-    FINISHED,
+from ludens.run.lines import (
     LINE_START,
+    PARQUET,
     Head,
     LineReader,
-    PlanCheck,
-    PlanEdited,
-    read_finished,
-    read_plan,
+    raw_line,
     read_record,
     repair_hint,
+    shards_of,
     split_line,
 )
+from ludens.run.plan import Plan
+from ludens.run.pool import WorkerDied, run_in_processes
+from ludens.run.rows import EPISODES, Location, RowMaker
+from ludens.run.store import FINISHED, read_finished, read_plan
 from ludens.run.task import import_suite, suite
-from ludens.run.workers import blocked_signals
 
 VERIFIED = "verified.json"
 _CHUNK = 1 << 20
@@ -70,17 +67,19 @@ class VerifiedRun:
     """Planned episodes that were played and verified."""
     finished: bool
     """Whether all planned episodes had been played (`finished.json`)."""
+    index: str = ""
+    """Hash of the index that was made from the episodes."""
 
 
 def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
     """The result of the last verification of a run, and whether it is still valid; None if there is none.
 
-    It is not valid if `run.json` or `episodes.jsonl` have changed since.
+    It is not valid if `run.json`, a shard or the index have changed since.
     """
     try:
         data = (folder / VERIFIED).read_bytes()
         found = read_json(VerifiedRun, data, extra=True)
-        return found, hash_run(folder) == found.hash
+        return found, (hash_run(folder), index_hash(folder)) == (found.hash, found.index)
     except (OSError, Invalid):
         return None
 
@@ -115,16 +114,34 @@ def write_verified(folder: Path, result: VerifiedRun) -> None:
 
 
 def hash_run(folder: Path) -> str:
-    """A hash of `run.json` and `episodes.jsonl`."""
-    found = blake2b(digest_size=16)
-    for name in ("run.json", EPISODES):
+    """A hash of `run.json` and the shards."""
+    return _hash_files(folder, ["run.json", EPISODES, *(n for n in shards_of(folder) if n != EPISODES)])
+
+
+def index_hash(folder: Path) -> str:
+    """A hash of the index; empty if there is none."""
+    return _hash_files(folder, [INDEX])
+
+
+def _hash_files(folder: Path, names: Sequence[str]) -> str:
+    """A hash of these files; empty if there is none of them."""
+    digest, size = blake2b(digest_size=16), 0
+    for name in names:
         path = folder / name
-        found.update(b"%d:" % (path.stat().st_size if path.exists() else 0))
+        size += path.exists()
+        digest.update(b"%d:" % (path.stat().st_size if path.exists() else 0))
         if path.exists():
             with path.open("rb") as file:
                 while chunk := file.read(_CHUNK):
-                    found.update(chunk)
-    return found.hexdigest()
+                    digest.update(chunk)
+    return digest.hexdigest() if size else ""
+
+
+def note_index(folder: Path) -> None:
+    """The index was made again from the shards: it is as good as they are."""
+    read = read_verified(folder)
+    if read is not None and not read[1] and read[0].hash == hash_run(folder):
+        write_verified(folder, replace(read[0], index=index_hash(folder)))
 
 
 _VERIFY_CHUNK = 8
@@ -183,12 +200,12 @@ def verify_run(
         on_progress: Called after every few episodes.
     """
     before, plan = hash_run(folder), read_plan(folder)
-    lines = [(head, offset) for head, offset, _ in LineReader(folder, repeated=True).read()]
+    lines = [(head, location) for head, location, _ in LineReader(folder, repeated=True).read()]
     suite(plan.suite)  # raises if it is not registered: workers import it
-    result, offsets = _survey(folder, plan, lines)
-    chunks = [offsets[start : start + _VERIFY_CHUNK] for start in range(0, len(offsets), _VERIFY_CHUNK)]
+    result, places = _survey(folder, plan, lines)
+    chunks = [places[start : start + _VERIFY_CHUNK] for start in range(0, len(places), _VERIFY_CHUNK)]
     if workers is None:
-        workers = min(cores(), len(offsets) // _EPISODES_PER_WORKER)
+        workers = min(cores(), len(places) // _EPISODES_PER_WORKER)
     for outcomes in _outcomes(folder, plan, chunks, workers):
         for key, outcome, void in outcomes:
             if isinstance(outcome, str):
@@ -203,23 +220,36 @@ def verify_run(
     time = datetime.now(UTC).isoformat(timespec="seconds")
     counts = (result.episodes, found.moves, found.replies, found.pictures, len(result.failures))
     coverage = (result.planned, result.present, result.proven, result.finished)
-    write_verified(folder, VerifiedRun(time, before, *counts, *coverage))
+    if not result.failures:
+        _remake_index(folder, plan)
+    index = index_hash(folder)
+    write_verified(folder, VerifiedRun(time, before, *counts, *coverage, index))
     return result
 
 
-def _survey(folder: Path, plan: Plan, lines: Sequence[tuple[Head, int]]) -> tuple[RunVerification, list[int]]:
-    """Which episodes are there, before any is verified, and the offsets of the lines to verify."""
+def _remake_index(folder: Path, plan: Plan) -> None:
+    """Make the index again, so that tables show what was verified."""
+    rows = RowReader(folder, plan, RowMaker.of(plan), direct=True)
+    for _ in rows.read():
+        pass
+    rows.write_index()
+
+
+def _survey(
+    folder: Path, plan: Plan, lines: Sequence[tuple[Head, Location]]
+) -> tuple[RunVerification, list[Location]]:
+    """Which episodes are there, before any is verified, and the places of the lines to verify."""
     if not lines:
         raise BadFile(f"{str(folder)!r} contains no episodes.")
     keys, finished = {job.key for job in plan.jobs}, read_finished(folder)
     result = RunVerification(len(lines), planned=len(keys), finished=finished is not None)
-    played, offsets = set[str](), list[int]()
-    for number, (head, offset) in enumerate(lines, 1):
+    played, places = set[str](), list[Location]()
+    for number, (head, location) in enumerate(lines, 1):
         if head.key in played:
             result.repeated.append(head.key)
             result.failures.append((head.key, f"line {number} repeats an episode that was finished before."))
             continue
-        offsets.append(offset)
+        places.append(location)
         result.voids += head.void
         if head.key not in keys:
             result.unplanned.append(head.key)
@@ -232,30 +262,24 @@ def _survey(folder: Path, plan: Plan, lines: Sequence[tuple[Head, int]]) -> tupl
             f"{len(keys):,} episodes are planned, but {FINISHED} says {finished:,}: one of them was edited."
         )
         result.failures.append(("run.json", reason))
-    return result, offsets
+    return result, places
 
 
-def _outcomes(folder: Path, plan: Plan, chunks: Sequence[list[int]], workers: int) -> Iterator[list[Outcome]]:
+def _outcomes(
+    folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int
+) -> Iterator[list[Outcome]]:
     if workers < 2:
         verifier = _Verifier(folder, plan)
         yield from map(verifier.verify, chunks)
         return
-    pool = ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), _start_worker, (folder, plan.to_json(), plan.suite)
-    )
+    start = folder, plan.to_json(), plan.suite
     try:
-        resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
-        with blocked_signals():  # only this process handles Ctrl-C
-            results = [pool.submit(_verify_in_worker, chunk) for chunk in chunks]
-        for result in results:
-            yield result.result()
-    except BrokenProcessPool:
+        for _, outcomes in run_in_processes(
+            _verify_in_worker, chunks, workers, start=_start_worker, args=start
+        ):
+            yield outcomes
+    except WorkerDied:
         raise BadFile("a worker process died; try --workers 0.") from None
-    finally:
-        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
-        pool.shutdown(wait=False)
-        for process in multiprocessing.active_children():
-            process.kill()  # they block SIGTERM
 
 
 class _Verifier:
@@ -264,15 +288,14 @@ class _Verifier:
     def __init__(self, folder: Path, plan: Plan) -> None:
         self._folder, self._check = folder, PlanCheck(folder, plan)
 
-    def verify(self, offsets: Sequence[int]) -> list[Outcome]:
-        with (self._folder / EPISODES).open("rb") as file:
-            return [self._one(file.readline()) for offset in offsets if file.seek(offset) >= 0]
+    def verify(self, places: Sequence[Location]) -> list[Outcome]:
+        return [self._verify(location) for location in places]
 
-    def _one(self, line: bytes) -> Outcome:
-        head, data = split_line(line)
+    def _verify(self, location: Location) -> Outcome:
+        head, data = split_line(raw_line(self._folder, location))
         try:
             episode = read_record(self._folder, head, data).episode
-            self._check.check(head, episode)
+            self._check.check(head, episode, location.shard)
             _check_models(episode)
             return head.key, verify(self._check.completed(head, episode)), head.void
         except LudensError as error:
@@ -297,8 +320,8 @@ def _start_worker(folder: Path, plan: bytes, suite_name: str) -> None:
     _verifier = _Verifier(folder, Plan.from_json(plan))
 
 
-def _verify_in_worker(offsets: list[int]) -> list[Outcome]:
-    return _verifier.verify(offsets)
+def _verify_in_worker(places: list[Location]) -> list[Outcome]:
+    return _verifier.verify(places)
 
 
 _TRIES = 8
@@ -311,8 +334,8 @@ class Repaired:
 
     done: int = 0
     planned: int = 0
-    moved: list[tuple[int, str]] = field(default_factory=list)
-    """Number of each line that was moved, and why."""
+    moved: dict[Path, list[tuple[int, str]]] = field(default_factory=dict)
+    """By the file to which they were moved: number of each line, and why."""
 
     @property
     def missing(self) -> int:
@@ -321,16 +344,25 @@ class Repaired:
 
 
 def repair(folder: Path) -> Repaired:
-    """Move every invalid line of a run to `episodes.bad.jsonl`.
+    """Move every invalid line of a shard to `SHARD.bad.jsonl`.
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
     plan, done = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
-    moved = set_aside(
-        folder / EPISODES, LINE_START, lambda line: done.update(_finished_key(folder, check, line, done))
-    )
-    return Repaired(len(done), plan.total(), moved)
+    result = Repaired(0, plan.total())
+    for shard in shards_of(folder):
+        if shard == PARQUET:  # `compact` has checked it
+            done.update(head.key for head, *_ in LineReader(folder).shard(shard) if not head.void)
+            continue
+        bad = set_aside(
+            folder / shard,
+            LINE_START,
+            lambda line: done.update(_finished_key(folder, check, line, done)),
+        )
+        result.moved[bad_lines(folder / shard)] = bad
+    result.done = len(done)
+    return result
 
 
 def bad_lines(path: Path) -> Path:

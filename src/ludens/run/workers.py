@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
-from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 from secrets import token_hex
 from time import monotonic
@@ -26,11 +25,13 @@ from ludens.agents import agent_paths, import_agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
-from ludens.run.jobs import JobRunner, Outcome
+from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
+from ludens.run.pool import SIGNALS, WorkerDied, blocked_signals
+from ludens.run.rows import Outcome, unplayed
+from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
 
@@ -79,19 +80,6 @@ def _after_run(handler: Any, first: float, number: int, frame: FrameType | None)
 
 
 @contextmanager
-def blocked_signals() -> Iterator[None]:
-    """Block SIGINT and SIGTERM; a process started meanwhile inherits the mask and never receives them.
-
-    Terminals, `timeout` and schedulers send them to every process of a run; the main process decides.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
 def infrequent_gc() -> Iterator[None]:
     """Freeze the objects that exist and collect cyclic garbage less often.
 
@@ -109,15 +97,11 @@ def infrequent_gc() -> Iterator[None]:
         gc.unfreeze()
 
 
-class WorkerDied(Exception):
-    """A worker ended before it returned the outcome of a job."""
-
-
 class Executor(ABC):
     """Plays jobs somewhere."""
 
-    async def start(self) -> None:
-        """Get ready; called on the event loop that will call `play`."""
+    async def start(self, store: Store | None = None) -> None:
+        """Get ready; called on the event loop that will call `play`. Workers store episodes in this run."""
 
     async def probe(self) -> None:
         """Send each network model one small request; raises what is wrong with it."""
@@ -189,8 +173,8 @@ class Report(NamedTuple):
         return self.result
 
 
-WorkerArgs = tuple[bytes, str, int, int, Sequence[str]]
-"""Plan, suite, concurrency, number of workers, accepted agents."""
+WorkerArgs = tuple[bytes, str, int, int, Sequence[str], Destination | None]
+"""Plan, suite, concurrency, number of workers, accepted agents, where episodes are stored."""
 
 
 class Worker:
@@ -202,6 +186,7 @@ class Worker:
         concurrency: How many episodes are played here at once.
         workers: How many workers share the rate limits of the models.
         agents: Agents as module:Class, which the user of the main process has accepted.
+        destination: Where episodes are stored; if None, they are returned.
         ledger: Where every call is reserved; None without a budget.
     """
 
@@ -212,12 +197,14 @@ class Worker:
         concurrency: int,
         workers: int,
         agents: Sequence[str] = (),
+        destination: Destination | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self._plan, self._suite, self._agents = plan, suite, agents
         self._shares, self._ledger = (concurrency, workers), ledger
-        self._id = token_hex(8)
+        self._id, self._destination = token_hex(8), destination
         self._runner: JobRunner | None = None
+        self._shard: ShardWriter | None = None
 
     def _get_runner(self) -> JobRunner:
         # Not created in the constructor, whose errors would look to Ray like the death of the actor.
@@ -226,6 +213,8 @@ class Worker:
             for name in self._agents:
                 import_agent(name)
             self._runner = JobRunner(Plan.from_json(self._plan), *self._shares, self._ledger)
+            if self._destination is not None:
+                self._shard = ShardWriter(self._destination, self._runner.plan)
         return self._runner
 
     async def ready(self) -> Report:
@@ -247,12 +236,12 @@ class Worker:
     async def play(self, job: Job) -> Report:
         """Play one job. An unexpected error voids it."""
         try:
-            return self.report(await self._get_runner().play(job))
+            outcome = await self._get_runner().play(job)
+            return self.report(self._shard.store(outcome) if self._shard is not None else outcome)
         except UsageError as error:
             return self.report(str(error))
         except Exception as error:
-            reason = f"a worker raised {type(error).__name__}: {error}"
-            return self.report(Outcome(job, b"", True, error=reason))
+            return self.report(unplayed(job, f"a worker raised {type(error).__name__}: {error}"))
 
     async def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again."""
@@ -268,6 +257,8 @@ class Worker:
         """Close every model."""
         if self._runner is not None:
             await self._runner.close()
+        if self._shard is not None:
+            self._shard.close()
 
 
 class WorkerExecutor(Executor):
@@ -276,6 +267,7 @@ class WorkerExecutor(Executor):
     def __init__(self, plan: Plan, count: int, concurrency: int, budget: Budget | None = None) -> None:
         self._plan, self._count, self._concurrency = plan, count, concurrency
         self._ledger = Ledger.of(budget)
+        self._destination: Destination | None = None
         self._active: Counter[int] = Counter()
         """The number of jobs that each worker is playing."""
         self._reports: dict[str, Report] = {}
@@ -287,8 +279,8 @@ class WorkerExecutor(Executor):
 
     @property
     def _worker_args(self) -> WorkerArgs:
-        agents = agent_paths(self._plan.players)
-        return self._plan.to_json(), self._plan.suite, self._concurrency_each, self._count, agents
+        agents, shares = agent_paths(self._plan.players), (self._concurrency_each, self._count)
+        return self._plan.to_json(), self._plan.suite, *shares, agents, self._destination
 
     @property
     def _available(self) -> Sequence[int]:
@@ -389,7 +381,8 @@ class ProcessExecutor(WorkerExecutor):
         self._workers: list[_WorkerProcess] = []
         self._prober: JobRunner | None = None
 
-    async def start(self) -> None:
+    async def start(self, store: Store | None = None) -> None:
+        self._destination = store.destination() if store is not None else None
         self._workers = [self._start_worker() for _ in range(self._count)]
         try:
             for report in await asyncio.gather(*(worker.ready for worker in self._workers)):
@@ -437,7 +430,6 @@ class _WorkerProcess:
         self.process: BaseProcess = context.Process(
             target=_serve, args=(theirs, ledger is not None, args), daemon=True
         )
-        resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
         with blocked_signals():
             self.process.start()
         theirs.close()

@@ -125,7 +125,7 @@ def replies(chunk: Chunk) -> Iterator[Rebuilt]:
 
 def _recorded(folder: Path) -> Iterator[Rebuilt]:
     """Every accepted reply of the finished episodes of a run."""
-    from ludens.run.store import iter_records
+    from ludens.run.lines import iter_records
 
     for record in iter_records(folder):
         if record.episode.status in ("done", "horizon"):

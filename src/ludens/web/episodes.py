@@ -15,12 +15,14 @@ from aiohttp import web
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UsageError
 from ludens.core.view import Picture
-from ludens.run.replays import animation, film_strip, find, raw_line
-from ludens.run.store import Head, read_lines, split_line
+from ludens.run.lines import Head, raw_line, shards_of, split_line
+from ludens.run.replays import animation, film_strip, find
+from ludens.run.rows import Location
+from ludens.run.store import read_places
 from ludens.run.viewer import FETCHED_TEXT, EpisodeReplay, Panel, ShownStep, without_earlier
 from ludens.web.home import CATALOGUE
 from ludens.web.pages import WebSettings, page, render
-from ludens.web.runs import LIVE, EpisodeLine, all_lines
+from ludens.web.runs import LIVE, Listed, describe, same_seed
 from ludens.web.security import may_be_linked
 
 MAX_REPLAYS = 6
@@ -37,12 +39,12 @@ class Replays:
     """The episodes that were looked at last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Path, int, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
-    def get(self, folder: Path, offset: int, key: str) -> tuple[Head, EpisodeReplay]:
+    def get(self, folder: Path, location: Location, key: str) -> tuple[Head, EpisodeReplay]:
         """The episode on a line. Blocks."""
-        line = raw_line(folder, offset)
-        place = folder, offset, blake2b(line, digest_size=16).digest()
+        line = raw_line(folder, location)
+        place = folder, location, blake2b(line, digest_size=16).digest()
         entry = self._kept.pop(place, None)
         if entry is None:
             head, data = split_line(line)
@@ -71,7 +73,7 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
         app.router.add_get(f"/{name}/{_NAME}", handler)
 
 
-async def _requested(request: web.Request, prefix: str = "") -> tuple[str, Head, int, EpisodeReplay]:
+async def _requested(request: web.Request, prefix: str = "") -> tuple[str, Head, Location, EpisodeReplay]:
     """The episode that a request names: `key`, and `at`, where its line begins if that is known."""
     run = request.query.get(f"{prefix}run") or request.match_info["run"]
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
@@ -79,21 +81,20 @@ async def _requested(request: web.Request, prefix: str = "") -> tuple[str, Head,
         raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
     key, at = request.query.get(f"{prefix}key", ""), request.query.get(f"{prefix}at", "")
     try:
-        if at.isascii() and at.isdigit() and len(at) < 16:
-            offset = int(at)
-        else:
-            offset = await asyncio.to_thread(_offset, folder, key)
-        head, replay = await render(request, request.app[REPLAYS].get, folder, offset, key)
+        location = await asyncio.to_thread(_location, folder, key, at)
+        head, replay = await render(request, request.app[REPLAYS].get, folder, location, key)
     except UsageError as error:
         raise web.HTTPNotFound(text=str(error)) from None
-    return run, head, offset, replay
+    return run, head, location, replay
 
 
-def _offset(folder: Path, key: str) -> int:
-    head, offset = find([(head, offset) for head, offset, _ in read_lines(folder)], key)
-    if head.key != key:
+def _location(folder: Path, key: str, at: str) -> Location:
+    if (location := Location.parse(at, shards_of(folder))) is not None:
+        return location
+    name, location = find(read_places(folder), key)
+    if name != key:
         raise BadFile(f"there is no episode {key!r} in this run.")
-    return offset
+    return location
 
 
 def _number(request: web.Request, name: str, below: int) -> int:
@@ -110,21 +111,25 @@ def _seat(request: web.Request, replay: EpisodeReplay) -> str:
     return seat
 
 
-def _address(run: str, head: Head, offset: int) -> str:
-    return f"{quote(run)}?{urlencode({'key': head.key, 'at': offset})}"
+def _address(run: str, head: Head, location: Location) -> str:
+    return f"{quote(run)}?{urlencode({'key': head.key, 'at': str(location)})}"
 
 
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
     """One episode, or two side by side."""
-    run, head, offset, replay = await _requested(request)
-    panels = [_panel(run, head, offset, replay)]
+    run, head, location, replay = await _requested(request)
+    panels = [_panel(run, head, location, replay)]
     if "with_key" in request.query:
         panels.append(_panel(*await _requested(request, "with_")))
-    alone = f"/episode/{_address(run, head, offset)}"
+    alone = f"/episode/{_address(run, head, location)}"
     choices = [
-        (f"{alone}&{urlencode({'with_key': line.key, 'with_at': line.offset})}", line)
-        for line in await _others(request, run, head, offset, replay.episode.seed)
+        (
+            f"{alone}&{urlencode({'with_key': row.key, 'with_at': str(row.location)})}",
+            row,
+            describe(entrant, cell, row),
+        )
+        for entrant, cell, row in await _others(request, run, head, location, replay.episode.seed)
     ]
     return page(
         "episode.html", title=head.key, run=run, head=head, panels=panels, quote=quote, choices=choices,
@@ -132,17 +137,17 @@ async def episode_page(request: web.Request) -> web.Response:
     )  # fmt: skip
 
 
-def _panel(run: str, head: Head, offset: int, replay: EpisodeReplay) -> Panel:
+def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> Panel:
     return Panel(
         replay,
         problem=f"It cannot be replayed: {replay.error}" if replay.error else "",
-        address=_address(run, head, offset),
+        address=_address(run, head, location),
         entrant=head.entrant,
         task=head.task,
     )
 
 
-async def _others(request: web.Request, run: str, head: Head, offset: int, seed: int) -> list[EpisodeLine]:
+async def _others(request: web.Request, run: str, head: Head, location: Location, seed: int) -> list[Listed]:
     """Other episodes of the same task and seed, as far as the run was read."""
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
     if folder is None:
@@ -154,11 +159,8 @@ async def _others(request: web.Request, run: str, head: Head, offset: int, seed:
         return []
     if live.snapshot is None:
         return []
-    lines = await asyncio.to_thread(all_lines, live.snapshot)
-    others = (
-        line for line in lines if line.task == head.task and line.seed == seed and line.offset != offset
-    )
-    return list(islice(others, MAX_OTHERS))
+    listed = await asyncio.to_thread(same_seed, live.snapshot, head.task, seed, MAX_OTHERS + 1)
+    return [one for one in listed if one[2].location != location][:MAX_OTHERS]
 
 
 async def episode_step(request: web.Request) -> web.Response:

@@ -22,8 +22,11 @@ from ludens.core.registry import GAMES, make
 from ludens.core.replay import wander
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw.theme import get_theme
+from ludens.run.index import INDEX
+from ludens.run.lines import LINE_START, shards_of
 from ludens.run.plan import seated_name
-from ludens.run.store import EPISODES, read_plan
+from ludens.run.rows import EPISODES
+from ludens.run.store import read_plan
 from ludens.web.pages import WebSettings, page, render
 from ludens.web.security import may_be_linked
 
@@ -94,8 +97,8 @@ MAX_RUNS, MAX_DEPTH = 2_000, 6
 QUIET = 120.0
 """Seconds without a new episode after which an unfinished run counts as stopped."""
 SCAN_EVERY = 2.0
-_VOID = b'"void":true,"job":'
-"""In the head of a line; inside strings the quotes would be escaped."""
+_VOID = b'"void":true,"job":', b'"status":"void"'
+"""In the head of a line of a shard or of the index; inside strings the quotes would be escaped."""
 
 RunStatus = Literal["complete", "in progress", "stopped", "unreadable"]
 
@@ -121,12 +124,13 @@ class RunInfo:
 
 
 class _Count:
-    """Counts the lines of a file of episodes, from where it last stopped."""
+    """Counts the episodes of a run, from where it last stopped: the lines of its index, if it has one."""
 
     def __init__(self) -> None:
         self.end = self.done = self.void = self.inode = 0
 
-    def update(self, path: Path) -> None:
+    def update(self, folder: Path) -> None:
+        path = folder / INDEX if (folder / INDEX).exists() else folder / EPISODES
         try:
             with path.open("rb") as file:
                 stat = os.fstat(file.fileno())
@@ -138,7 +142,9 @@ class _Count:
                     if not line.endswith(b"\n"):
                         return
                     self.end += len(line)
-                    if _VOID in line[:4096]:
+                    if not line.startswith(LINE_START):  # header and seals of the index
+                        continue
+                    if any(mark in line[:4096] for mark in _VOID):
                         self.void += 1
                     else:
                         self.done += 1
@@ -179,7 +185,7 @@ class Catalogue:
         self._scanned = monotonic()
 
     def _info(self, name: str, folder: Path) -> RunInfo | None:
-        changed = max(_changed(folder / "run.json"), _changed(folder / EPISODES))
+        changed = max(_changed(folder / name) for name in ("run.json", *shards_of(folder)))
         if not changed:
             return None  # deleted meanwhile
         try:
@@ -189,7 +195,7 @@ class Catalogue:
         except UsageError as error:
             return RunInfo(name, "unreadable", changed, error=str(error))
         count = self._counts.setdefault(name, _Count())
-        count.update(folder / EPISODES)
+        count.update(folder)
         status: RunStatus = "in progress" if time() - changed < QUIET else "stopped"
         status = "complete" if count.done >= planned else status
         return RunInfo(name, status, changed, plan.suite, entrants, count.done, planned, count.void)

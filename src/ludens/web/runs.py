@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,10 +18,14 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 
 from ludens.core.errors import BadFile, UsageError
+from ludens.run.cells import Cell
+from ludens.run.index import INDEX
+from ludens.run.lines import shard_size, shards_of
 from ludens.run.report.page import sections
 from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
-from ludens.run.results import Results, RunReader, entrant_seats, results_of
-from ludens.run.store import EPISODES
+from ludens.run.results import Results, Row, RunReader, results_of
+from ludens.run.rows import EpisodeRow
+from ludens.run.task import entrant_seats
 from ludens.web.home import CATALOGUE
 from ludens.web.pages import WebSettings, page
 from ludens.web.security import may_be_linked
@@ -58,7 +63,7 @@ class LiveRun:
         self.error = ""
         """Why no more lines can be read."""
         self.size = self.end = 0
-        """Bytes of the file, and how many of them were read."""
+        """Bytes of the shards, and how many of them were read."""
         self._reader: RunReader | None = None
         self._files: tuple[Any, ...] = ()
         self._computed, self._cost, self._shown_end = float("-inf"), 0.0, -1
@@ -121,13 +126,17 @@ class LiveRun:
             plan = os.stat(self.folder / "run.json")
         except OSError:
             raise RunGone(f"the run {self.name!r} was deleted.") from None
-        try:
-            episodes = os.stat(self.folder / EPISODES)
-        except OSError:
-            self.size = 0
-            return plan.st_ino, plan.st_mtime_ns, None
-        self.size = episodes.st_size
-        return plan.st_ino, plan.st_mtime_ns, episodes.st_ino
+        shards = shards_of(self.folder)
+        self.size = sum(shard_size(self.folder, name) for name in shards)
+        first = os.stat(self.folder / shards[0]).st_ino if shards else None
+        return plan.st_ino, plan.st_mtime_ns, first, _inode(self.folder / INDEX)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
 
 
 class LiveRuns:
@@ -154,35 +163,42 @@ PAGE = 50
 KINDS = ("done", "horizon", "forfeit", "void", "fallback")
 _LIMIT = 200
 """Characters of a query that are looked at."""
-_KEPT: WeakKeyDictionary[Snapshot, list[EpisodeLine]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[Listed]]] = WeakKeyDictionary()
+
+Listed = tuple[Row, Cell, EpisodeRow]
+"""One episode in the list, and where it belongs."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeLine:
-    """One episode in the list."""
-
-    key: str
-    entrant: str
-    label: str
-    task: str
-    seed: int
-    sample: int
-    seats: str
-    status: str
-    fallbacks: int
-    metric: str
-    value: float | None
-    """Of the task's first metric, in the unit of tables."""
-    offset: int
+def first_value(cell: Cell, row: EpisodeRow) -> float | None:
+    """The value of the task's first metric, in the unit of tables."""
+    metric = cell.task.metrics[0]
+    value = row.values[0] if row.values and metric.paired else None
+    return None if value is None else (100 if metric.percent else 1) * float(value)
 
 
-_SORTS: dict[str, Callable[[EpisodeLine], Any]] = {
-    "task": lambda line: (line.task, line.seed, line.entrant),
-    "entrant": lambda line: (line.entrant, line.task, line.seed),
-    "seed": lambda line: (line.seed, line.task, line.entrant),
-    "status": lambda line: line.status,
-    "value": lambda line: (line.value is not None, line.value or 0.0),
-    "fallbacks": lambda line: line.fallbacks,
+def describe(entrant: Row, cell: Cell, row: EpisodeRow) -> dict[str, Any]:
+    """What pages show of an episode besides the fields of its row."""
+    metric = cell.task.metrics[0]
+    return {
+        "label": entrant.label,
+        "seats": " and ".join(entrant_seats(cell.task, row.seating)),
+        "metric": metric.name + (" %" if metric.percent else ""),
+        "value": first_value(cell, row),
+    }
+
+
+def _value_order(listed: Listed) -> tuple[bool, float]:
+    value = first_value(*listed[1:])
+    return value is not None, value or 0.0
+
+
+_SORTS: dict[str, Callable[[Listed], Any]] = {
+    "task": lambda listed: (listed[2].task, listed[2].seed, listed[0].name),
+    "entrant": lambda listed: (listed[0].name, listed[2].task, listed[2].seed),
+    "seed": lambda listed: (listed[2].seed, listed[2].task, listed[0].name),
+    "status": lambda listed: listed[2].status,
+    "value": _value_order,
+    "fallbacks": lambda listed: listed[2].fallbacks,
 }
 
 
@@ -213,15 +229,14 @@ class Query:
             max(1, page),
         )
 
-    def matches(self, line: EpisodeLine) -> bool:
-        """Whether an episode is listed."""
-        return (
-            (not self.entrant or line.entrant == self.entrant)
-            and (not self.task or line.task == self.task)
-            and (not self.seed or str(line.seed) == self.seed)
-            and (
-                not self.kind or (line.fallbacks > 0 if self.kind == "fallback" else line.status == self.kind)
-            )
+    def includes(self, entrant: str, task: str) -> bool:
+        """Whether episodes of a cell may be listed."""
+        return (not self.entrant or entrant == self.entrant) and (not self.task or task == self.task)
+
+    def matches(self, row: EpisodeRow) -> bool:
+        """Whether an episode of such a cell is listed."""
+        return (not self.seed or str(row.seed) == self.seed) and (
+            not self.kind or (row.fallbacks > 0 if self.kind == "fallback" else row.status == self.kind)
         )
 
     def address(self, run: str, **changes: Any) -> str:
@@ -238,43 +253,63 @@ class Listing:
     """One page of the list."""
 
     query: Query
-    lines: tuple[EpisodeLine, ...]
+    lines: tuple[Listed, ...]
     total: int
     pages: int
 
 
 def listing(snapshot: Snapshot, query: Query) -> Listing:
-    """The episodes that match the query."""
-    found = [line for line in all_lines(snapshot) if query.matches(line)]
-    if query.sort:
-        found.sort(key=_SORTS[query.sort.removeprefix("-")], reverse=query.sort.startswith("-"))
-    pages = max(1, -(-len(found) // PAGE))
+    """The episodes that match the query; only those of the page are made if they need not be looked at."""
+    cells = [cell for cell in _cells(snapshot) if query.includes(cell[0].name, cell[1].task.name)]
+    chosen: list[Listed] | None = None
+    if query.seed or query.kind or query.sort:
+        every = (listed for cell in cells for listed in _rows(snapshot, *cell))
+        chosen = [listed for listed in every if query.matches(listed[2])]
+        if query.sort:
+            chosen.sort(key=_SORTS[query.sort.removeprefix("-")], reverse=query.sort.startswith("-"))
+    total = len(chosen) if chosen is not None else sum(_count(cell) for _, cell in cells)
+    pages = max(1, -(-total // PAGE))
     query = replace(query, page=min(query.page, pages))
     start = (query.page - 1) * PAGE
-    return Listing(query, tuple(found[start : start + PAGE]), len(found), pages)
+    shown = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
+    return Listing(query, tuple(shown), total, pages)
 
 
-def all_lines(snapshot: Snapshot) -> list[EpisodeLine]:
-    """Every episode of a run; kept for the next request."""
-    if snapshot not in _KEPT:
-        _KEPT[snapshot] = list(_lines(snapshot))
-    return _KEPT[snapshot]
+def _cells(snapshot: Snapshot) -> Iterator[tuple[Row, Cell]]:
+    for results in snapshot.results.suites:
+        for entrant in results.rows:
+            yield from ((entrant, cell) for cell in entrant.cells.values())
 
 
-def _lines(snapshot: Snapshot) -> Iterator[EpisodeLine]:
-    for found in snapshot.results.suites:
-        for row in found.rows:
-            for name, cell in row.cells.items():
-                metric = cell.task.metrics[0]
-                scale = 100 if metric.percent else 1
-                for place, record in (*cell.episodes.items(), *cell.voided):
-                    value = record.values[0] if record.values and metric.paired else None
-                    yield EpisodeLine(
-                        record.key, row.name, row.label, name, place[0], place[2],
-                        " and ".join(entrant_seats(cell.task, place[1])), record.status, record.fallbacks,
-                        metric.name + (" %" if metric.percent else ""),
-                        None if value is None else scale * float(value), record.offset,
-                    )  # fmt: skip
+def _count(cell: Cell) -> int:
+    return len(cell.episodes) + len(cell.voided)
+
+
+def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[Listed]:
+    for entrant, cell in cells:
+        finished, total = len(cell.episodes), _count(cell)
+        first, last = max(0, start), min(stop, total)
+        if first < last:
+            rows = (*cell.episodes.rows(first, max(first, min(last, finished))),)
+            yield from ((entrant, cell, row) for row in rows)
+            voided = cell.voided[max(0, first - finished) : max(0, last - finished)]
+            yield from ((entrant, cell, row) for row in voided)
+        start, stop = start - total, stop - total
+
+
+def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[Listed]:
+    """Every episode of a cell; kept for the next request."""
+    kept = _KEPT.setdefault(snapshot, {})
+    if id(cell) not in kept:
+        kept[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
+    return kept[id(cell)]
+
+
+def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[Listed]:
+    """Episodes of a task on one seed, at most so many."""
+    cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
+    chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)
+    return list(islice(chosen, most))
 
 
 def linker(run: str) -> Callable[[TableRow, Entry, Column], str | None]:
@@ -366,5 +401,6 @@ def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
         "entrants": [(row.name, row.label) for found in shown for row in found.rows],
         "kinds": [(kind, kind) for kind in KINDS],
         "link": linker(run.name),
+        "describe": describe,
         "quote": quote,
     }

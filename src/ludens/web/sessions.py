@@ -442,7 +442,7 @@ def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:
     plan = plan_of(setup)
     [job] = plan.jobs
     with Store.create(folder, plan) as store:
-        store.add(job, episode.to_json(), episode.status == "void")
+        store.save(job, episode)
     return folder
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
+from ludens.run.lines import read_records
 from ludens.run.report import render
 from ludens.run.report.data import METRIC, csv_bytes, episode_rows, episode_types
 from ludens.run.results import Results, SuiteResults
-from ludens.run.store import read_records
 from tests.support.reported import ENTRANTS
 
 

@@ -12,11 +12,12 @@ import pytest
 from PIL import Image
 
 from ludens.core.episode import Episode, Move, Try
+from ludens.run.cells import Cell
 from ludens.run.report import page as page_module
 from ludens.run.report import render
 from ludens.run.report.page import MAX_STEPS, episode_page, pick_episodes, steps_to_show
 from ludens.run.report.references import evidence, sentences, warnings
-from ludens.run.results import Cell, Results, SuiteResults
+from ludens.run.results import Results, SuiteResults
 from ludens.run.task import EpisodeResult
 from tests.run.report.test_escape import Tags, parsed
 from tests.support.reported import ENTRANTS, LABELS

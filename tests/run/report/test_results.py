@@ -13,6 +13,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.comparisons import compare
+from ludens.run.lines import read_records
 from ludens.run.report.references import warnings
 from ludens.run.report.tables import scores
 from ludens.run.results import (
@@ -26,8 +27,8 @@ from ludens.run.results import (
     summarise,
     summarise_published,
 )
+from ludens.run.rows import EPISODES
 from ludens.run.stats import games_needed, macro_average, normalised, rate
-from ludens.run.store import EPISODES, read_records
 from ludens.run.task import RETURN, SUITES, WON, Summary
 from tests.support.reported import ENTRANTS, NAME, SUITE, make_run
 

@@ -8,8 +8,8 @@ from shutil import copytree
 import pytest
 
 from ludens.run.report import load_results, render
-from ludens.run.store import EPISODES
-from ludens.run.verify import VERIFIED, VerifiedRun, hash_run, verification_text, write_verified
+from ludens.run.rows import EPISODES
+from ludens.run.verify import VERIFIED, VerifiedRun, hash_run, index_hash, verification_text, write_verified
 
 WHEN = "2026-11-15T12:00:00+00:00"
 
@@ -21,7 +21,10 @@ def run(folder: Path, tmp_path: Path) -> Path:
 
 def record(run: Path, episodes: int = 121, failed: int = 0, time: str = WHEN) -> None:
     write_verified(
-        run, VerifiedRun(time, hash_run(run), episodes, 9, 9, 9, failed, 121, 121, 121 - failed, True)
+        run,
+        VerifiedRun(
+            time, hash_run(run), episodes, 9, 9, 9, failed, 121, 121, 121 - failed, True, index_hash(run)
+        ),
     )
 
 

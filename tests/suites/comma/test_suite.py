@@ -15,9 +15,11 @@ from ludens import evaluate
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.errors import UnknownName
 from ludens.core.registry import make
+from ludens.run.cells import CellReader
+from ludens.run.plan import Job
 from ludens.run.report import load_results, render
-from ludens.run.results import CellReader, summarise
-from ludens.run.store import Head
+from ludens.run.results import summarise
+from ludens.run.rows import RowMaker
 from ludens.run.task import EpisodeResult, suite
 from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of, skills_of
@@ -144,9 +146,11 @@ def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> Non
         "wire": [finished(True, 1.0, 2, 2)] * 3,
         "who": [finished(False, 0.0, 10, 4)],
     }.items():
-        reader = CellReader(tasks[name], Path(), extra)
+        maker = RowMaker(tasks, extra)
+        reader = CellReader("", tasks[name], Path(), maker.measured[name])
         for seed, one in enumerate(some):
-            reader.add(Head("key", "", name, 0, 0, False, ""), 0, replace(one.episode, seed=seed))
+            row = maker.make(Job("key", "", name, seed, 0), replace(one.episode, seed=seed))
+            reader.add(orjson.loads(row.to_json()))
         cells[name] = reader.cell(len(some))
     found = summarise(whole, cells)
     assert found["SR, mean over puzzles"].mean == 50

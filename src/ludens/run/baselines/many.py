@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from ludens.core.errors import UnknownName, UsageError
 from ludens.core.registry import make
 from ludens.run.baselines import default_episodes, measure
+from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
 
@@ -67,14 +66,14 @@ def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, Tas
     if workers < 2 or len(wanted) < 2:
         yield from ((order, _measured(order)) for order in wanted)
         return
-    with ProcessPoolExecutor(min(workers, len(wanted)), get_context("spawn")) as pool:
-        running = {pool.submit(_measured, order): order for order in wanted}
-        try:
-            while running:
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    yield running.pop(done), _result(done)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    missing = dict.fromkeys(wanted)
+    try:
+        for order, result in run_in_processes(_measured, wanted, min(workers, len(wanted)), ordered=False):
+            del missing[order]
+            yield order, result
+    except WorkerDied:
+        reason = "a process ended unexpectedly; run the command again for what is missing."
+        yield from ((order, reason) for order in missing)
 
 
 def _measured(order: Order) -> TaskReferences | str:
@@ -85,13 +84,6 @@ def _measured(order: Order) -> TaskReferences | str:
         return str(error)
     except Exception as error:  # a bug in one game must not lose the scores of the others
         return f"{type(error).__name__}: {error}"
-
-
-def _result(done: Future[TaskReferences | str]) -> TaskReferences | str:
-    try:
-        return done.result()
-    except BrokenExecutor:
-        return "a process ended unexpectedly; run the command again for what is missing."
 
 
 def _task(order: Order) -> Task:

@@ -12,16 +12,18 @@ from typing import Any, get_type_hints
 
 import orjson
 
-from ludens.core.episode import Episode, Usage
 from ludens.core.errors import MissingExtra
+from ludens.run.cells import Cell
+from ludens.run.comparisons import BlindControl
+from ludens.run.index import index_rows
 from ludens.run.plan import Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
-from ludens.run.results import Cell, Results, Row, SuiteResults, count_replies, entrant_seats
+from ludens.run.results import Results, Row, SuiteResults
+from ludens.run.rows import EpisodeRow, RowMaker
 from ludens.run.stats import Estimate, normalised
-from ludens.run.store import Head, read_lines
-from ludens.run.task import OVERALL, EpisodeResult
+from ludens.run.task import OVERALL, entrant_seats
 from ludens.run.verify import verification_text
 
 Types = Mapping[str, type]
@@ -77,45 +79,18 @@ METRIC = "metric."
 """Prefix of the columns of metrics."""
 
 
-@dataclass(frozen=True)
-class EpisodeRow:
-    """The columns of every table of episodes; a column for each metric follows.
+EPISODE_COLUMNS: Types = {
+    "suite": str, "run": str, "key": str, "task": str, "game": str, "entrant": str, "spec": str,
+    "seed": int, "seating": int, "sample": int, "status": str, "seats": str, "returns": str, "moves": int,
+    "fallbacks": int, "retried": int, "replies": int, "truncated": int, "input_tokens": int,
+    "output_tokens": int, "cost": float, "seconds": float, "error": str,
+    **dict.fromkeys(SETTINGS, str), "blind": bool, "frames": int,
+}  # fmt: skip
+"""The columns of every table of episodes; a column for each metric follows. See `EpisodeRow`.
 
-    Counts, tokens, cost and seconds are those of the entrant's seats.
-    """
-
-    suite: str
-    run: str
-    key: str
-    task: str
-    game: str
-    entrant: str
-    spec: str
-    seed: int
-    seating: int
-    sample: int
-    status: str
-    """"done", "horizon", "forfeit" or "void"; an episode that was void and played again has two rows."""
-    seats: str
-    """The entrant's seats, separated by semicolons."""
-    returns: str | None
-    """The return of every seat as a JSON object; None for void episodes."""
-    moves: int
-    fallbacks: int
-    retried: int
-    replies: int
-    truncated: int
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
-    seconds: float
-    """Time that the entrant took for its moves."""
-    error: str
-    modality: str | None = None
-    blind: bool | None = None
-    style: str | None = None
-    frames: int | None = None
-    memory: str | None = None
+An episode that was void and played again has two rows. `seats` are the entrant's, separated by semicolons;
+`returns` is a JSON object, None for void episodes.
+"""
 
 
 def episode_types(results: Results) -> Types:
@@ -126,65 +101,57 @@ def episode_types(results: Results) -> Types:
         for metric in task.metrics
         if metric.paired
     }
-    return {**types_of(EpisodeRow), **{METRIC + name: kind for name, kind in metrics.items()}}
+    return {**EPISODE_COLUMNS, **{METRIC + name: kind for name, kind in metrics.items()}}
 
 
 def episode_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """Every episode of the runs, read from their folders in the order they were written.
+    """Every episode of the runs, in the order they were written.
 
     Metrics that have no value for single episodes have no column; where a metric does not apply it is None.
     """
     empty: dict[str, Any] = dict.fromkeys(name for name in episode_types(results) if name.startswith(METRIC))
     for folder, plan in results.plans.items():
-        for head, _, data in read_lines(folder):
-            if not head.void and head.key in results.left_out.get(folder, ()):
+        maker = RowMaker.of(plan)
+        settings = {
+            entrant: {**dict.fromkeys(SETTINGS), **all_settings(spec)}
+            for entrant, spec in plan.entrants.items()
+        }
+        for read in index_rows(folder, plan, maker):
+            row: EpisodeRow = read.pop("measured", None) or EpisodeRow.from_dict(read)
+            if not row.void and row.key in results.left_out.get(folder, ()):
                 continue
-            played = EpisodeResult(
-                head.key, Episode.from_json(data), entrant_seats(plan.chosen[head.task], head.seating)
-            )
-            yield {**asdict(_row(folder, plan, head, played)), **empty, **metrics_of(plan, head.task, played)}
+            yield {
+                **_episode(folder, plan, row), **settings[row.entrant], **empty, **metrics_of(maker, row)
+            }  # fmt: skip
 
 
-def _row(folder: Path, plan: Plan, head: Head, played: EpisodeResult) -> EpisodeRow:
-    episode, spec = played.episode, plan.entrants[head.entrant]
-    void = episode.status == "void"
-    moves = [m for m in (*episode.moves, *episode.unfinished) if m.seat in played.seats]
-    counts = count_replies(moves)
-    usage = sum((episode.usage(seat) for seat in played.seats), Usage(calls=0))
-    return EpisodeRow(
-        suite=plan.suite,
-        run=str(folder),
-        key=head.key,
-        task=head.task,
-        game=episode.game,
-        entrant=seated_name(head.entrant, plan.seated),
-        spec=spec,
-        seed=episode.seed,
-        seating=head.seating,
-        sample=episode.sample,
-        status=episode.status,
-        seats=";".join(played.seats),
-        returns=None if void else orjson.dumps(episode.returns).decode(),
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cost=usage.cost,
-        seconds=round(sum(move.ms for move in moves) / 1000, 3),
-        error=episode.error,
-        moves=counts["moves"],
-        fallbacks=counts["fallbacks"],
-        retried=counts["retried"],
-        replies=counts["replies"],
-        truncated=counts["truncated"],
-        **all_settings(spec),
-    )
+def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
+    given = {
+        "suite": plan.suite,
+        "run": str(folder),
+        "entrant": seated_name(row.entrant, plan.seated),
+        "spec": plan.entrants[row.entrant],
+        "seats": ";".join(entrant_seats(plan.chosen[row.task], row.seating)),
+        "returns": None if row.void else orjson.dumps(row.returns).decode(),
+        "input_tokens": row.usage.input_tokens,
+        "output_tokens": row.usage.output_tokens,
+        "cost": row.usage.cost,
+    }
+    return {
+        name: given[name] if name in given else getattr(row, name)
+        for name in EPISODE_COLUMNS
+        if name not in SETTINGS
+    }
 
 
-def metrics_of(plan: Plan, task: str, played: EpisodeResult) -> dict[str, float | None]:
+def metrics_of(maker: RowMaker, row: EpisodeRow) -> dict[str, float | None]:
     """Column to value for the metrics of a task that single episodes have; empty for void episodes."""
-    if played.episode.status == "void":
-        return {}
-    values = {m.name: m.value(played) for m in plan.chosen[task].metrics if m.paired}
-    return {METRIC + name: None if value is None else float(value) for name, value in values.items()}
+    own = maker.tasks[row.task].metrics
+    return {
+        METRIC + metric.name: value
+        for metric, value in zip(maker.measured[row.task], row.values or (), strict=not row.void)
+        if metric.paired and metric in own
+    }
 
 
 SCHEMA = 4
@@ -453,14 +420,15 @@ def _suite(results: SuiteResults) -> dict[str, Any]:
 
 def _episodes(row: Row, cell: Cell) -> Iterator[dict[str, Any]]:
     paired = [(index, metric.name) for index, metric in enumerate(cell.task.metrics) if metric.paired]
-    for (seed, seating, sample), record in cell.episodes.items():
+    for episode in cell.episodes.rows():
+        assert episode.values is not None
         yield {
             "entrant": row.name,
             "task": cell.task.name,
-            "key": record.key,
-            "seed": seed,
-            "seating": seating,
-            "sample": sample,
-            "status": record.status,
-            "metrics": {name: record.values[index] for index, name in paired},
+            "key": episode.key,
+            "seed": episode.seed,
+            "seating": episode.seating,
+            "sample": episode.sample,
+            "status": episode.status,
+            "metrics": {name: episode.values[index] for index, name in paired},
         }

@@ -17,13 +17,14 @@ from markupsafe import Markup
 
 from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
+from ludens.run.cells import Cell
 from ludens.run.comparisons import Place
 from ludens.run.replays import evenly, last_picture
 from ludens.run.report import charts, tables
 from ludens.run.report.references import evidence
 from ludens.run.report.table import split
 from ludens.run.report.tables import judged_table, standard_deviations
-from ludens.run.results import Cell, Results, Row, SuiteResults
+from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.verify import verification_text
 from ludens.run.viewer import SizeLimit, data_uri, embed
 
@@ -125,7 +126,7 @@ def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
         ranked = sorted(values, key=lambda place: sign * values[place])
         tags.setdefault(ranked[-1], []).append("best")
         tags.setdefault(ranked[0], []).append("worst")
-    fallbacks = {place: record.fallbacks for place, record in cell.episodes.items() if record.fallbacks}
+    fallbacks = cell.episodes.fallbacks()
     for place in sorted(fallbacks, key=lambda p: -fallbacks[p])[:2]:
         tags.setdefault(place, []).append("fallbacks")
     for place in islice(cell.episodes, most):

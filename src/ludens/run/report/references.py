@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 
+from ludens.run.cells import TRUNCATED_LIMIT, Cell
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
 from ludens.run.report.table import Value
-from ludens.run.results import TRUNCATED_LIMIT, Cell, Row, SuiteResults
+from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
 from ludens.run.task import Metric, Task
 

@@ -12,6 +12,7 @@ from ludens.core.errors import UnknownName
 from ludens.core.spec import parse_spec
 from ludens.models.settings import is_model
 from ludens.models.trained import trained_remark
+from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
 from ludens.run.labels import LabelCounts, count_labels
 from ludens.run.references import BLIND, ROWS, UPPER
@@ -29,7 +30,7 @@ from ludens.run.report.table import (
     Value,
     split,
 )  # fmt: skip
-from ludens.run.results import Cell, Row, SuiteResults, summarise_published
+from ludens.run.results import Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, Metric, Published, Summary, Task
 

@@ -10,9 +10,8 @@ from typing import Any
 from ludens.core.episode import Episode
 from ludens.run.plan import Plan
 from ludens.run.report.data import METRIC, Types, metrics_of, types_of
-from ludens.run.results import entrant_seats
+from ludens.run.rows import RowMaker
 from ludens.run.store import read_plan
-from ludens.run.task import EpisodeResult
 from ludens.suites.people.records import VOID, Participant, PlayedGame, Records, episodes_of
 
 Rows = list[dict[str, Any]]
@@ -163,6 +162,7 @@ class _Study:
     def __init__(self, folder: Path, plan: Plan, people: list[Participant]) -> None:
         self._plan, self._people = plan, people
         self._jobs = {job.key: job for job in plan.jobs}
+        self._maker = RowMaker.of(plan)
         self._episodes: dict[Place, Episode] = {}
         finished = dict[str, int]()
         for key, attempt, episode in episodes_of(folder):
@@ -199,8 +199,7 @@ class _Study:
             own = [move for move in episode.moves if move.seat == game.seat] if episode else []
             values = {}
             if episode is not None:
-                seats = entrant_seats(self._plan.chosen[game.task], self._jobs[game.key].seating)
-                values = metrics_of(self._plan, game.task, EpisodeResult(game.key, episode, seats))
+                values = metrics_of(self._maker, self._maker.make(self._jobs[game.key], episode))
             row = GameRow(
                 participant=who.name,
                 excluded=_excluded(group),

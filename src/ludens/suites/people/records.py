@@ -21,7 +21,7 @@ import orjson
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UnknownName
 from ludens.run.line_file import LineFile, cannot
-from ludens.run.store import iter_records, repair_hint
+from ludens.run.lines import iter_records, repair_hint
 
 PARTICIPANTS = "participants.jsonl"
 LINE_START = b'{"participant":'

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from itertools import chain
-from multiprocessing import get_context
 from typing import Any, cast
 
 from ludens.core.cores import cores
@@ -18,6 +16,7 @@ from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.levels import AnswerState, Level
 from ludens.games.viki.sources import SEAT
 from ludens.run.dataset import ColumnType, Dataset, Order, counted
+from ludens.run.pool import run_in_processes
 
 LEVELS = ("activate", "plan", "trace")
 STRIDE = 10_000_000
@@ -86,14 +85,8 @@ def _rows(order: Order, seeds: range) -> Iterator[dict[str, Any]]:
     if workers == 1:
         yield from chain.from_iterable(_part(order, part) for part in parts)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting: deque[Future[list[dict[str, Any]]]] = deque()
-        for part in parts:
-            waiting.append(pool.submit(_part, order, part))
-            if len(waiting) > 2 * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
+    for _, rows in run_in_processes(partial(_part, order), parts, workers):
+        yield from rows
 
 
 def _part(order: Order, seeds: range) -> list[dict[str, Any]]:

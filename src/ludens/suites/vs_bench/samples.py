@@ -35,7 +35,8 @@ from ludens.games.open_spiel import SpielState
 from ludens.games.overcooked.game import OvercookedState
 from ludens.games.pong import PongState
 from ludens.loop import play
-from ludens.run.store import EPISODES, read_plan, read_records
+from ludens.run.lines import read_records, shards_of
+from ludens.run.store import read_plan
 from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.recipes import RECIPES, recipe_of
 
@@ -298,7 +299,7 @@ def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Predictio
         "run": plan.identity(),
         "suite": plan.suite,
         "episodes": len(episodes),
-        "sha256": sha256((folder / EPISODES).read_bytes()).hexdigest(),
+        "sha256": sha256(b"".join((folder / name).read_bytes() for name in shards_of(folder))).hexdigest(),
     }
     return [samples[place] for place in chosen], source
 

@@ -289,7 +289,7 @@ class Room:
 
     def _save(self, game: StudyGame, episode: Episode) -> str:
         game.done = True
-        self.store.add(game.job, episode.to_json(), episode.status == VOID)
+        self.store.save(game.job, episode)
         self._note(game, "played", status=episode.status)
         return ""
 

@@ -1,0 +1,84 @@
+"""Work that is split over processes of this machine: verification, baselines, preparation, datasets."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context, resource_tracker
+from typing import Any, TypeVar
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class WorkerDied(Exception):
+    """A worker ended before it returned the result of its work."""
+
+
+@contextmanager
+def blocked_signals() -> Iterator[None]:
+    """Block SIGINT and SIGTERM; a process started meanwhile inherits the mask and never receives them.
+
+    Terminals, `timeout` and schedulers send them to every process of a run; the main process decides.
+    """
+    resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def run_in_processes(
+    work: Callable[[T], R],
+    items: Iterable[T],
+    workers: int,
+    *,
+    ordered: bool = True,
+    start: Callable[..., None] | None = None,
+    args: tuple[Any, ...] = (),
+) -> Iterator[tuple[T, R]]:
+    """Yield every item with its result.
+
+    Only some more items than there are processes are taken in advance. The processes are killed when the
+    iteration ends early.
+
+    Args:
+        work: A function of a module.
+        items: What is worked on.
+        workers: Number of processes.
+        ordered: Whether results come in the order of the items, or as they are known.
+        start: Called in every process first, with `args`.
+        args: See `start`.
+
+    Raises:
+        WorkerDied: A process was killed.
+    """
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), start, args)
+    source, waiting = iter(items), dict[Future[R], T]()
+    try:
+        while True:
+            for item in islice(source, max(0, 2 * workers - len(waiting))):
+                with blocked_signals():
+                    waiting[pool.submit(work, item)] = item
+            if not waiting:
+                pool.shutdown()
+                return
+            first = next(iter(waiting))
+            for future in [first] if ordered else wait(waiting, return_when=FIRST_COMPLETED).done:
+                result = future.result()
+                yield waiting.pop(future), result
+    except BrokenProcessPool:
+        raise WorkerDied("a worker process died") from None
+    finally:
+        processes = list((pool._processes or {}).values())
+        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
+        pool.shutdown(wait=False)
+        for process in processes:
+            process.kill()  # they block SIGTERM
