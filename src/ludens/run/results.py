@@ -230,6 +230,11 @@ class RunReader:
         self._rows: Iterator[RowDict] | None = None
         self.lines = self._reader.lines
 
+    @property
+    def indexed(self) -> bool:
+        """Whether rows are read from the index."""
+        return not self._reader.direct
+
     def read(self, seconds: float = inf) -> bool:
         """Read for so long, but at least one row; returns whether everything written so far was read."""
         until, cells, left_out = inf, self._cells, self.left_out
