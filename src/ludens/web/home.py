@@ -128,7 +128,7 @@ class RunInfo:
 
 
 class _Count:
-    """Counts the episodes of a run, from where it last stopped: lines of its index if it has several shards."""
+    """Counts the episodes of a run from where it last stopped; in the index, if it has several shards."""
 
     def __init__(self) -> None:
         self.end = self.done = self.void = self.inode = 0
