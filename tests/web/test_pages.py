@@ -228,8 +228,8 @@ async def test_an_unknown_suite_is_explained(tmp_path: Path, serve: Serve) -> No
 def first(folder: Path, entrant: str, task: str) -> tuple[str, int]:
     """Key and offset of the first finished episode of an entrant on a task."""
     return next(
-        (head.key, offset)
-        for head, offset, _ in read_lines(folder)
+        (head.key, location.offset)
+        for head, location, _ in read_lines(folder)
         if (head.entrant, head.task, head.void) == (entrant, task, False)
     )
 

@@ -78,11 +78,11 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         import numpy as np
 
         self._cell, self._shards = cell, shards
-        arrays = {name: np.array(column) for name, column in columns.items()}
+        arrays = {name: np.asarray(column) for name, column in columns.items()}
         order = np.lexsort((arrays["sample"], arrays["seating"], arrays["seed"]))
         self._columns = {name: column[order] for name, column in arrays.items()}
         self._values = [
-            np.array(column)[order] if isinstance(column, array) else [column[i] for i in order.tolist()]
+            np.asarray(column)[order] if isinstance(column, array) else [column[i] for i in order.tolist()]
             for column in values
         ]
 

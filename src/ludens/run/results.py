@@ -162,23 +162,23 @@ def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = No
         readers[folder] = RunReader(folder, options)
     for reader in readers.values():
         reader.read()
-    return results_of(tuple(readers.values()))
+    return results_of(tuple(readers.values()), last=True)
 
 
-def results_of(readers: Sequence[RunReader]) -> Results:
+def results_of(readers: Sequence[RunReader], last: bool = False) -> Results:
     """The results of runs, as far as they were read."""
     suites: dict[str, list[RunReader]] = {}
     for reader in readers:
         suites.setdefault(reader.suite_name, []).append(reader)
     plans = {reader.folder: reader.plan for reader in readers}
     left_out = {reader.folder: reader.left_out for reader in readers}
-    return Results(plans, tuple(_suite_results(some) for some in suites.values()), left_out)
+    return Results(plans, tuple(_suite_results(some, last) for some in suites.values()), left_out)
 
 
-def _suite_results(readers: Sequence[RunReader]) -> SuiteResults:
+def _suite_results(readers: Sequence[RunReader], last: bool) -> SuiteResults:
     whole, rows = readers[0].whole, list[Row]()
     for reader in readers:
-        for row in reader.rows():
+        for row in reader.rows(last):
             _merge(row, rows)
     rows = _with_unique_names(rows)
     rows = [_with_controls(row, rows) for row in rows]
@@ -230,6 +230,11 @@ class RunReader:
         self._rows: Iterator[RowDict] | None = None
         self.lines = self._reader.lines
 
+    @property
+    def indexed(self) -> bool:
+        """Whether rows are read from the index."""
+        return not self._reader.direct
+
     def read(self, seconds: float = inf) -> bool:
         """Read for so long, but at least one row; returns whether everything written so far was read."""
         until, cells, left_out = inf, self._cells, self.left_out
@@ -254,14 +259,14 @@ class RunReader:
             note_index(self.folder)
         return True
 
-    def rows(self) -> Iterator[Row]:
-        """The entrants of the run."""
-        plan = self.plan
+    def rows(self, last: bool = False) -> Iterator[Row]:
+        """The entrants of the run; with `last`, what was read is given away, which halves the memory."""
+        plan, take = self.plan, self._cells.pop if last else self._cells.get
         for entrant, spec in plan.entrants.items():
             cells = {
-                name: self._cells[entrant, name].cell(plan.count(task), self.whole.anchors.get(name))
+                name: reader.cell(plan.count(task), self.whole.anchors.get(name))
                 for name, task in plan.chosen.items()
-                if (entrant, name) in self._cells
+                if (reader := take((entrant, name), None)) is not None
             }
             name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
             yield Row(name, spec, (self.folder,), render, plan.seated, cells)

@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import asdict
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, urlencode
 

@@ -124,13 +124,14 @@ class RunInfo:
 
 
 class _Count:
-    """Counts the episodes of a run, from where it last stopped: the lines of its index, if it has one."""
+    """Counts the episodes of a run from where it last stopped; in the index, if it has several shards."""
 
     def __init__(self) -> None:
         self.end = self.done = self.void = self.inode = 0
 
     def update(self, folder: Path) -> None:
-        path = folder / INDEX if (folder / INDEX).exists() else folder / EPISODES
+        alone = shards_of(folder) in ([], [EPISODES]) or not (folder / INDEX).exists()
+        path = folder / (EPISODES if alone else INDEX)
         try:
             with path.open("rb") as file:
                 stat = os.fstat(file.fileno())

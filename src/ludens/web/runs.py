@@ -97,7 +97,12 @@ class LiveRun:
     def _read_on(self) -> bool:
         """Read some lines and compute the results; returns whether all was read."""
         files = self._identity()
-        if self._reader is None or files != self._files or self.size < self._reader.lines.end:
+        if (
+            self._reader is None
+            or files[:-1] != self._files[:-1]
+            or (self._reader.indexed and files[-1] != self._files[-1])
+            or self.size < self._reader.lines.end
+        ):
             self._reader, self._files, self.error = RunReader(self.folder), files, ""
             self._shown_end = -1
         done = True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterator
 
 import pytest
 
 from ludens.run.baselines import many, measure
+from ludens.run.pool import WorkerDied
 from ludens.run.references import TaskReferences
 from ludens.run.task import MODEL, EpisodeResult, Task, mean_of, suite
 
@@ -27,12 +27,17 @@ def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPa
     assert isinstance(found["wire"], TaskReferences)
 
 
-def test_a_process_that_ended_is_said() -> None:
-    ended: Future[TaskReferences | str] = Future()
-    ended.set_exception(BrokenProcessPool("a child process terminated abruptly"))
-    said = many._result(ended)
-    assert isinstance(said, str)
-    assert "run the command again" in said
+def test_a_process_that_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(*args: object, **options: object) -> Iterator[tuple[many.Order, str]]:
+        yield wanted[0], "known"
+        raise WorkerDied("a worker process died")
+
+    wanted = [many.Order(name, "demo", name, 1, None) for name in ("one", "two")]
+    monkeypatch.setattr(many, "run_in_processes", dies)
+    (first, known), (second, reason) = many.measured(wanted, 2)
+    assert (first, known, second) == (wanted[0], "known", wanted[1])
+    assert isinstance(reason, str)
+    assert "run the command again" in reason
 
 
 def test_a_definition_of_several_suites_is_measured_once() -> None:

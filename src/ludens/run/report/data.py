@@ -14,9 +14,8 @@ import orjson
 
 from ludens.core.errors import MissingExtra
 from ludens.run.cells import Cell
-from ludens.run.comparisons import BlindControl
 from ludens.run.index import index_rows
-from ludens.run.plan import Plan, all_settings, seated_name
+from ludens.run.plan import SETTINGS, Plan, all_settings, seated_name
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
