@@ -81,7 +81,7 @@ def measure(
     return rows
 
 
-def picture_png(side: int = 112) -> bytes:
+def picture_png(side: int = 96) -> bytes:
     """A PNG of random pixels, about 12 KB: as large as a drawn board."""
     from ludens.draw.picture import Picture
 
