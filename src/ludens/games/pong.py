@@ -495,7 +495,7 @@ class PongView(View):
         return "\n".join(lines)
 
     def notes(self, state: PongState, seat: str) -> str:
-        count = f"Decisions count: {state.decisions} of {state.game.decisions} at most."
+        count = f"Decisions made: {state.decisions} of {state.game.decisions} at most."
         return f"You control the {_side(seat)} paddle. {count}"
 
     def values(self, seat: str) -> dict[str, object]:

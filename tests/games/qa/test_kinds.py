@@ -30,7 +30,7 @@ THREE = {
 @lru_cache(maxsize=64)
 def questions(board: str, kind: str, count: int) -> tuple[QaItem, ...]:
     game = ludens.make("qa", board=board, kind=kind)
-    return tuple(game.start(seed).asked for seed in range(count))  # type: ignore[attr-defined]
+    return tuple(game.start(seed).item for seed in range(count))  # type: ignore[attr-defined]
 
 
 def check_key(board: str, kind: str, count: int) -> None:

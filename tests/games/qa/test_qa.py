@@ -35,7 +35,7 @@ async def test_the_oracle_is_right_and_guessing_is_not(board: str) -> None:
 def test_letters_are_all_as_likely_and_every_type_is_asked() -> None:
     game = ludens.make("qa", board="chess")
     asked = [game.start(seed) for seed in range(600)]
-    four = Counter(q.asked.answer for q in asked if len(q.asked.options) == 4)  # type: ignore[attr-defined]
+    four = Counter(q.item.answer for q in asked if len(q.item.options) == 4)  # type: ignore[attr-defined]
     assert set(four) == set("ABCD")
     assert max(four.values()) < 1.4 * min(four.values())
     assert {q.facts["kind"] for q in asked} == set(QUESTIONS["chess"])
@@ -44,7 +44,7 @@ def test_letters_are_all_as_likely_and_every_type_is_asked() -> None:
 def test_a_type_can_be_fixed_and_asks_the_same_as_when_drawn() -> None:
     mixed, fixed = ludens.make("qa", board="gomoku"), ludens.make("qa", board="gomoku", kind="adjacent")
     seed = next(s for s in range(200) if mixed.start(s).facts["kind"] == "adjacent")
-    assert mixed.start(seed).asked == fixed.start(seed).asked  # type: ignore[attr-defined]
+    assert mixed.start(seed).item == fixed.start(seed).item  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("board", QUESTIONS)
@@ -58,7 +58,7 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
         answers = [line for line in told.splitlines() if line.startswith("Answer: ")]
         assert len(answers) == 3
         assert told.count("Question: ") == 4
-        assert told.endswith(state.asked.written())  # type: ignore[attr-defined]
+        assert told.endswith(state.item.written())  # type: ignore[attr-defined]
         letters.update(line[-1] for line in answers)
     assert len(letters) == 4
 
@@ -66,9 +66,9 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
 def test_there_may_be_no_examples() -> None:
     game = ludens.make("qa", board="chess", examples=0)
     state = game.start(4)
-    assert game.view(RenderOptions()).notes(state, "viewer") == state.asked.written()  # type: ignore[attr-defined]
+    assert game.view(RenderOptions()).notes(state, "viewer") == state.item.written()  # type: ignore[attr-defined]
     usual = ludens.make("qa", board="chess").start(4)
-    assert state.asked == usual.asked  # type: ignore[attr-defined]
+    assert state.item == usual.item  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_there_may_be_no_examples() -> None:
 def test_a_letter_is_read_with_or_without_its_option(reply: str, letter: str) -> None:
     game = ludens.make("qa", board="gomoku", kind="count_stones")
     state = game.start(1)
-    text = reply.replace("{option}", state.asked.options[1])  # type: ignore[attr-defined]
+    text = reply.replace("{option}", state.item.options[1])  # type: ignore[attr-defined]
     assert game.view(RenderOptions()).format(state, "viewer").read(text, state.legal("viewer")) == letter
 
 
