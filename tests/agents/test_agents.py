@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ludens import Agent, Game, agent, make
-from ludens.agents.search import AlphaBeta
+from ludens.agents.search import _StateSearch
 from ludens.core.agent import Ask
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.random import stream
@@ -143,11 +143,11 @@ async def test_search_says_what_it_cannot_play(spec: str, game: Game, told: str)
 
 def test_alpha_beta_prefers_the_sooner_win() -> None:
     game = make("tic_tac_toe")
-    searcher = AlphaBeta(depth=9).sit(game, "x", stream(0))
+    search = _StateSearch(game, "x")
     state = game.start(0)
     for action in ("A1", "B1", "A2", "B2", "A3"):
         state.apply({state.to_act[0]: action})
-    assert searcher._value(state, 5, -1e9, 1e9) > searcher._value(state, 2, -1e9, 1e9) > 0
+    assert search.value((state, 1), 5) > search.value((state, 1), 2) > 0
 
 
 async def test_a_replay_that_runs_out_says_so() -> None:

@@ -31,7 +31,7 @@ def bench(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Measure how fast Ludens is on this machine; the exit status is 1 where a target is missed.
+    """Run benchmarks on this machine; the exit status is 1 where a target is missed.
 
     With --against, a figure that is more than 10% worse than that of the other commit counts as missed, and
     targets do not count.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ludens.agents import agent
+from ludens.core.ask import build_ask
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.random import stream
 from ludens.core.sync import run_sync
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.comma.bots import advice_by_frequency
 from ludens.games.comma.dialogue import Dialogue
 from ludens.loop import play
@@ -55,14 +58,15 @@ def test_guessing_pays_with_three_mistakes_and_not_with_one() -> None:
     assert solved("comma/atm", 4, mistakes=1) < 4
 
 
-def test_the_expert_says_the_most_frequent_advice_first() -> None:
+async def test_the_expert_says_the_most_frequent_advice_first() -> None:
     game = make("comma/who")
     state = game.start(0)
     advice = advice_by_frequency(game, state.manual)
     assert len(set(advice)) == len(advice) > 1
     state.apply({"solver": "hello"})
     seated = agent("bot/blind", game).sit(game, "expert", stream(0, "test"))
-    assert seated._advise(state) == advice[0]  # type: ignore[attr-defined]
+    ask = build_ask(view_of(game, RenderOptions(), 0), state, "expert", "state", PlayConfig())
+    assert (await seated.act(ask)).text == advice[0]
 
 
 @pytest.mark.parametrize(("name", "lines"), [("comma/password", 243), ("comma/maze", 300)])
