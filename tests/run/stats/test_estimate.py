@@ -17,6 +17,7 @@ from ludens.run.stats import (
     Estimate,
     mean,
     rate,
+    student,
 )
 
 quick = settings(max_examples=40, deadline=None)
@@ -26,6 +27,11 @@ values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 def same(a: Estimate, b: Estimate) -> bool:
     """Equal, where NaN equals NaN."""
     return repr(a) == repr(b)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 30, 1000])
+def test_quantiles_of_student_are_those_of_scipy(n: int) -> None:
+    assert student(n) == scipy_stats.t.ppf(0.975, n - 1)
 
 
 def test_importing_the_module_loads_no_scipy() -> None:
