@@ -201,11 +201,11 @@ def _weights(folder: Path) -> dict[str, Any]:
 def test_a_base_knows_the_words_of_right_answers(level: str) -> None:
     """What the base never says, its successors could not learn; 64 games do not have every name."""
     pytest.importorskip("torch", reason="the extra 'train' is not installed")
-    from ludens.train.nano.dataset import Shape, rounds, vocabulary_of
+    from ludens.train.nano.dataset import SampleShape, rounds, vocabulary_of
 
     base = Recipe.read(RECIPES[f"nano/{level}-base"])
     few = [replace(source, episodes=64) for source in base.sources]
     right = [replace(source, bot="bot/oracle?reason=true&short=true", episodes=16) for source in few]
-    shape = Shape(64, base.model.longest, base.model.max_tokens)
+    shape = SampleShape(64, base.model.longest, base.model.max_tokens)
     [dataset] = rounds(right, vocabulary_of(few, workers=1), shape, (4,), workers=1)
     assert dataset.left_out <= 2

@@ -167,7 +167,7 @@ def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> Non
     if json:
         return json_out(asdict(result))
     sizes = f"{result.after / 1e6:,.1f} MB instead of {result.before / 1e6:,.1f} MB"
-    print(f"{counted(result.episodes, 'episode')} in {run / 'episodes.parquet'}: {sizes}.")
+    print(f"{counted(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
     return None
 
 

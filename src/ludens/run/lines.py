@@ -1,7 +1,7 @@
 """The lines of a run's shards: one finished episode each, with the job it belongs to.
 
 Shards are `episodes.jsonl`, written by the process that owns the run, `episodes/*.jsonl`, one of each worker,
-and `episodes.parquet`, into which `ludens compact` puts the lines of the others.
+and `compact.parquet`, into which `ludens compact` puts the lines of the others.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ludens.run.rows import EPISODES, Location
 
 SHARDS = "episodes"
 """The folder of the workers' shards."""
-PARQUET = "episodes.parquet"
+PARQUET = "compact.parquet"
 LINE = "line"
-"""The column of `episodes.parquet` with the lines of the shards."""
+"""The column of `compact.parquet` with the lines of the shards."""
 
 LINE_START = b'{"key":'
 _SEPARATOR = b',"episode":'
