@@ -18,7 +18,7 @@ SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test slow lint format bench docs hooks clean distclean same-python
+.PHONY: help demo test slow mutants lint format bench docs hooks clean distclean same-python
 
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,9 @@ test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 slow: $(VENV)/.ready-slow ## All tests, including slow ones
 	@$(SAY) "tests, including slow ones"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --slow $(ARGS)
+
+mutants: $(VENV)/.ready-dev ## Put small faults into the source and print those that no test notices
+	@$(BIN)/python -m tests.mutants --jobs $(JOBS) $(ARGS)
 
 lint: $(VENV)/.ready-dev ## Style (ruff), types (mypy) and layers (import-linter)
 	@$(SAY) "style"

@@ -11,6 +11,7 @@ from pathlib import Path
 import grimp
 import pytest
 
+from tests import mutants
 from tests.architecture import (
     LAYERS,
     MAX_LINES,
@@ -184,3 +185,12 @@ def test_shared_randomness_is_found(text: str, name: str, tmp_path: Path) -> Non
     line = text.count("\n") + 1
     [found] = shared_randomness(Tree(write(tmp_path, {"core/dice.py": text})))
     assert found.startswith(f"core/dice.py:{line}: {name} is not seeded")
+
+
+def test_faults_of_the_mutation_check_fit_the_source() -> None:
+    faults = mutants.read_faults()
+    assert len(faults) > 100
+    assert [problem for fault in faults if (problem := fault.problem(mutants.ROOT / "src"))] == []
+    assert {
+        test for fault in faults for test in fault.tests if not (mutants.ROOT / test.split("::")[0]).exists()
+    } == {test for fault in faults for test in fault.tests if test.startswith("--")}

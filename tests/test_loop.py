@@ -12,7 +12,15 @@ import pytest
 
 from ludens import Agent, Ask, Episode, PlayConfig, RenderOptions, Reply, agent, make, verify
 from ludens.core.episode import Try, Usage
-from ludens.core.errors import AgentFailure, BadOption, Illegal, ModelRejected, Unreadable, UsageError
+from ludens.core.errors import (
+    AgentFailure,
+    BadOption,
+    Illegal,
+    ModelRejected,
+    ReplayMismatch,
+    Unreadable,
+    UsageError,
+)
 from ludens.core.observer import Observer, OnStep, StepEvent
 from ludens.core.reply import ActionFormat
 from ludens.core.state import State
@@ -608,3 +616,76 @@ async def test_reasoning_is_recorded_and_bounded() -> None:
     [attempt] = episode.moves[0].tries
     assert (attempt.text, attempt.reasoning) == ("take 1", "x" * 20)
     assert Episode.from_json(episode.to_json()) == episode
+
+
+async def test_a_state_to_begin_with_is_not_changed() -> None:
+    state = GAME.start(3)
+    state.apply({"left": "take 1"})
+    heap = state.heap
+    episode = await play(GAME, bots(), 3, state=state)
+    assert (state.heap, state.to_act) == (heap, ("right",))
+    assert episode.moves[0].seat == "right"
+
+
+async def test_an_opening_is_applied_before_the_first_ask() -> None:
+    episode = await play(GAME, bots(), 3, opening=[{"left": "take 3"}])
+    assert episode.moves[0].seat == "right"
+    assert episode.facts["taken"]["left"] >= 3
+    verify(episode, GAME)
+
+
+async def test_returns_that_are_not_finite_void_the_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        PebblesState, "returns", property(lambda self: dict.fromkeys(GAME.seats, float("nan")))
+    )
+    episode = await play(GAME, bots(), 3)
+    assert episode.status == "void"
+    assert "not finite" in episode.error
+
+
+async def test_samples_of_a_seed_are_played_differently() -> None:
+    game = make("tic_tac_toe")
+    agents = dict.fromkeys(game.seats, agent("bot/random", game))
+    moves = {tuple(m.action for m in (await play(game, agents, 3, sample=n)).moves) for n in range(4)}
+    assert len(moves) == 4
+
+
+async def test_a_refused_reply_may_be_told_only_the_kind_of_its_fault() -> None:
+    left = Scripted(says=["take 99", "Action: take 1"])
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(reasons="kind"))
+    refused = episode.moves[0].tries[0]
+    assert refused.reason == Unreadable.kind
+    verify(episode, GAME)
+    refused.reason = "there are only 9 pebbles."
+    with pytest.raises(ReplayMismatch, match="more than the kind"):
+        verify(episode, GAME)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            lambda e: e.moves[0].tries.insert(0, replace(e.moves[0].tries[0])),
+            "does not follow from its replies",
+        ),
+        (lambda e: e.moves.pop(), "do not end the game"),
+        (lambda e: setattr(e, "status", "horizon"), "end the game"),
+        (lambda e: e.moves.pop() and setattr(e, "status", "horizon"), "horizon of 1000 was not reached"),
+    ],
+)
+async def test_what_cannot_have_happened_is_not_verified(change: Any, problem: str) -> None:
+    left = Scripted(says=["Action: take 1"])
+    episode = await play(GAME, bots(left=left), 3)
+    verify(episode, GAME)
+    change(episode)
+    with pytest.raises(ReplayMismatch, match=problem):
+        verify(episode, GAME)
+
+
+async def test_a_late_reply_has_no_text() -> None:
+    left = Slow(says=["take 1"], naps=[30, 0])
+    episode = await play(GAME, bots(left=left), 3, config=PlayConfig(seconds=0.02))
+    verify(episode, GAME)
+    next(move for move in episode.moves if move.seat == "left").tries[0].text = "take 1"
+    with pytest.raises(ReplayMismatch, match="recorded as late"):
+        verify(episode, GAME)

@@ -360,3 +360,25 @@ def test_the_spec_makes_the_agent_again(spec: str, tmp_path: Path, monkeypatch: 
 def test_wrong_manners_are_told(options: str, said: str) -> None:
     with pytest.raises((BadOption, UnknownName), match=said):
         ludens.agent(f"vllm/tiny?{options}", Pebbles())
+
+
+async def test_actions_are_listed_only_where_the_config_says_so() -> None:
+    for listed in (True, False):
+        model = Scripted(first_legal)
+        await played(model, table=PlayConfig(listed=listed))
+        assert ("take 1, take 2, take 3" in model.words(0)[-1]) == listed
+
+
+async def test_a_request_has_the_sample_of_its_episode() -> None:
+    game, model = Pebbles(), Scripted(first_legal)
+    agents = dict.fromkeys(game.seats, Vlm(model, PromptOptions()))
+    await play(game, agents, 3, sample=4)
+    assert {request.sample for request in model.requests} == {4}
+
+
+async def test_the_latest_exchange_is_the_one_that_is_remembered() -> None:
+    model = Scripted(lambda number, _: f"Number {number}.\nAction: take 1")
+    await played(model, Pebbles(heap=25), memory="last", frames=3)
+    assert len(model.requests) > 3
+    for number in range(1, len(model.requests)):
+        assert model.words(number, "assistant") == [f"Number {number - 1}.\nAction: take 1"]

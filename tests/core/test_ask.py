@@ -6,8 +6,10 @@ import pytest
 
 from ludens.agents import agent
 from ludens.agents.vlm import Vlm
-from ludens.core.ask import Ask
+from ludens.core.ask import Ask, build_ask
+from ludens.core.config import PlayConfig
 from ludens.core.registry import make
+from ludens.core.view import RenderOptions, Sees, view_of
 from ludens.loop import play
 from ludens.models.chat import Answer, Model, Request
 from ludens.models.settings import PromptOptions
@@ -49,3 +51,15 @@ async def test_pictures_of_earlier_moves_are_dropped(
         kept = [bool(exchange.observation.images) for exchange in ask.history]
         assert kept == [False] * (len(kept) - min(number, pictures)) + [True] * min(number, pictures)
         assert all(exchange.pictured for exchange in ask.history)
+
+
+@pytest.mark.parametrize("sees", ["image", "text", "both", "nothing"])
+def test_only_bots_that_see_the_state_are_given_it(sees: Sees) -> None:
+    game = make("tic_tac_toe")
+    state, view = game.start(0), view_of(game, RenderOptions(), 0)
+    ask = build_ask(view, state, "x", sees, PlayConfig())
+    assert ask.state is None
+    assert bool(ask.rules) == (sees != "nothing")
+    ask = build_ask(view, state, "x", "state", PlayConfig())
+    assert ask.state is state
+    assert ask.rules == ""

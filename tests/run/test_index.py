@@ -430,3 +430,12 @@ async def test_refused_jobs_are_not_looked_at_one_by_one(tmp_path: Path) -> None
     played_jobs = result.progress.episodes
     assert played_jobs >= 100
     assert sum(asked.values()) <= 3 * played_jobs + 10
+
+
+async def test_an_index_that_lacks_a_row_is_not_used(tmp_path: Path) -> None:
+    plan = plan_of(*BOTS)
+    await played(tmp_path, plan)
+    expected = reports(tmp_path)
+    head, first, _, *rest = (tmp_path / INDEX).read_bytes().splitlines(keepends=True)
+    (tmp_path / INDEX).write_bytes(b"".join([head, first, *rest]))
+    assert reports(tmp_path) == expected

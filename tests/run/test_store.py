@@ -13,7 +13,7 @@ from ludens.run.line_file import LineFile
 from ludens.run.lines import read_records
 from ludens.run.plan import Plan
 from ludens.run.rows import EPISODES
-from ludens.run.store import Store, read_plan, read_progress
+from ludens.run.store import Store, read_finished, read_plan, read_progress
 from tests.support.full_disk import file_size_limit
 from tests.support.runs import TURNS, found, plan_of, played
 
@@ -219,3 +219,23 @@ def test_existing_file_in_place_of_a_folder_is_a_usage_error(tmp_path: Path, pla
     (tmp_path / "run" / "run.json").write_bytes(plan.to_json())
     with pytest.raises(BadFile, match=r"cannot write .*: is a directory"):
         Store.reopen(tmp_path / "run").__enter__()
+
+
+async def test_a_run_is_marked_as_finished_only_when_it_is(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    await played(folder, plan)
+    assert read_finished(folder) == 4
+    whole = (folder / EPISODES).read_bytes()
+    (folder / EPISODES).write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+    with Store(folder, plan):
+        pass
+    assert read_finished(folder) is None
+
+
+async def test_an_episode_after_a_void_one_is_read(tmp_path: Path, plan: Plan) -> None:
+    folder = tmp_path / "run"
+    await played(folder, plan)
+    line, *rest = (folder / EPISODES).read_bytes().splitlines(keepends=True)
+    void = line.replace(b'"void":false', b'"void":true', 1).replace(b'"status":"done"', b'"status":"void"', 1)
+    (folder / EPISODES).write_bytes(b"".join([void, line, *rest]))
+    assert [record.void for record in read_records(folder)] == [True, False, False, False, False]

@@ -162,6 +162,23 @@ def test_thresholds_out_of_range_are_refused() -> None:
         SwitchOptions(accuracy=1.5)
 
 
+@pytest.mark.parametrize(("kind", "expected"), [("role", [0.95 * 0.4, 0.95 * 1.0]), ("none", [0.4, 1.0])])
+def test_clues_are_compared_with_their_role_and_votes_with_one_another(
+    kind: str, expected: list[float]
+) -> None:
+    settings = {"run": {"algorithm": "spo"}, "play": {"game": "spy"}, "advantage": {"kind": kind}}
+    spo = IterativeSpo(Recipe.of(settings))
+    clues, votes = (
+        [sample("spy", "spy", 0.4), sample("civilian", "a", 1.0)],
+        [sample("civilian", seat, reward) for seat, reward in (("a", 3.0), ("b", 1.0))],
+    )
+    for each, stage in [(clues[0], CLUE), (clues[1], CLUE), (votes[0], DECISION), (votes[1], DECISION)]:
+        each.stage = stage
+    assert [s.advantage for s in spo.samples([game(*clues, *votes)])] == pytest.approx([1.0, -1.0])
+    spo.switch.stage = CLUE
+    assert [s.advantage for s in spo.samples([game(*clues, *votes)])] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("keep", [0.0, 0.5])
 def test_the_other_stage_is_kept_near_the_reference_or_left_out(keep: float) -> None:
     spo = IterativeSpo(

@@ -58,6 +58,8 @@ def test_loss_by_hand() -> None:
     assert loss.tolist() == pytest.approx([-(ratio + 1), 2.0])
     loss, _ = policy_loss(new, old, mask, advantages, None, LossOptions(clip=0.2, norm="sum", kl=0.0))
     assert loss.tolist() == pytest.approx([-(1.2 + 1), 2.0])
+    loss, _ = policy_loss(new, old, mask, -advantages, None, LossOptions(clip=0.2, norm="sum", kl=0.0))
+    assert loss.tolist() == pytest.approx([ratio + 1, -2.0]), "a loss is not clipped"
     loss, _ = policy_loss(new, old, mask, advantages, None, LossOptions(clip=0.0, norm="sequence", kl=0.0))
     assert loss.tolist() == pytest.approx([-(ratio + 1) / 2, 2.0])
     reference = torch.tensor([[-1.0, -1.0], [-1.0, 5.0]])
