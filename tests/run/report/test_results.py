@@ -12,13 +12,12 @@ import pytest
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadFile, BadOption
+from ludens.run.cells import Cell, ReplyStats
 from ludens.run.comparisons import compare
 from ludens.run.lines import read_records
 from ludens.run.report.references import warnings
 from ludens.run.report.tables import scores
 from ludens.run.results import (
-    Cell,
-    ReplyStats,
     Row,
     RunReader,
     SuiteResults,
