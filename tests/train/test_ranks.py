@@ -186,7 +186,7 @@ def advantage(kind: str) -> str:
     return f'[advantage]\nkind = "{kind}"'
 
 
-SMALL = [("nano", "role"), ("lora", "group")]
+SMALL = [("nano", "role"), pytest.param("lora", "group", marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("model", "kind"), SMALL)
