@@ -661,13 +661,17 @@ async def test_a_refused_reply_may_be_told_only_the_kind_of_its_fault() -> None:
         verify(episode, GAME)
 
 
+def _accept_twice(episode: Episode) -> None:
+    """As if a reply that was accepted had been followed by another."""
+    move = episode.moves[0]
+    move.tries.insert(0, replace(move.tries[0]))
+    move.verdict = "retried"
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (
-            lambda e: e.moves[0].tries.insert(0, replace(e.moves[0].tries[0])),
-            "does not follow from its replies",
-        ),
+        (_accept_twice, "does not follow from its replies"),
         (lambda e: e.moves.pop(), "do not end the game"),
         (lambda e: setattr(e, "status", "horizon"), "end the game"),
         (lambda e: e.moves.pop() and setattr(e, "status", "horizon"), "horizon of 1000 was not reached"),

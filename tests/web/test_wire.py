@@ -20,7 +20,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.web.play import TABLES
-from ludens.web.sessions import MoveLog, Session, Setup
+from ludens.web.sessions import MoveLog, Session, Setup, observation_fields
 from tests.support.web_client import Seat, served
 from tests.web.test_play import friend_link
 
@@ -254,3 +254,19 @@ async def test_manual_and_panel_stay_with_their_seats(tmp_path: Path) -> None:
     for secret in [*briefing, panel]:
         assert orjson.dumps(secret)[1:-1].decode() in "".join(solver.received)
         assert orjson.dumps(secret)[1:-1].decode() not in "".join(expert.received), secret
+
+
+def test_a_seat_waits_for_nobody_when_it_alone_must_act() -> None:
+    game = make("tic_tac_toe")
+    state, view = game.start(0), view_of(game, RENDER, 0)
+    assert observation_fields(view, state, "x", None)["waiting"] == ""
+    assert observation_fields(view, state, "o", None)["waiting"] == view.public_name(state, "x")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_legal_actions_are_sent_only_where_the_game_lists_them(listed: bool) -> None:
+    game = make("tic_tac_toe")
+    state, view = game.start(0), view_of(game, RENDER, 0)
+    ask = build_ask(view, state, "x", "both", PlayConfig(listed=listed))
+    fields = observation_fields(view, state, "x", ask)
+    assert bool(fields["legal"]) == listed
