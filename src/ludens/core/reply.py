@@ -73,20 +73,20 @@ class ActionFormat(ReplyFormat):
         return f"{self.label}: {action}"
 
     def read(self, text: str, legal: Legal) -> str:
-        said = without_reasoning(text).strip(_BLANKS)
-        if not said:
+        reply = without_reasoning(text).strip(_BLANKS)
+        if not reply:
             raise Unreadable(f"the reply is empty; expected a line '{self.label}: ...'.")
-        said = _FRAME.sub(" ", said)
-        places = _labelled(said, (self.label, f"Final {self.label}"))
+        reply = _FRAME.sub(" ", reply)
+        places = _labelled(reply, (self.label, f"Final {self.label}"))
         named = list(dict.fromkeys(name for _, name in places if name))
         if not named:
-            bare = self._matches([unwrap(said)], legal)[0] if len(said) <= 200 else None
+            bare = self._matches([unwrap(reply)], legal)[0] if len(reply) <= 200 else None
             if not bare:
                 raise Unreadable(f"the reply has no line '{self.label}: ...'.")
             return bare
         actions = dict(zip(self._matches(named, legal), named, strict=True))
         if not legal.is_text:
-            actions |= self._restated(said, min(place for place, _ in places), legal)
+            actions |= self._restated(reply, min(place for place, _ in places), legal)
         if len(actions) > 1:
             listed = ", ".join(repr(_short(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
@@ -109,7 +109,7 @@ class ActionFormat(ReplyFormat):
         names = list(dict.fromkeys(name for prefixes in phrases.values() for name in prefixes))
         matched = dict(zip(names, self._matches(names, legal), strict=True)) if names else {}
         actions = (
-            (next(filter(None, map(matched.get, found)), None), found[-1]) for found in phrases.values()
+            (next(filter(None, map(matched.get, texts)), None), texts[-1]) for texts in phrases.values()
         )
         return dict(actions)
 
@@ -151,12 +151,14 @@ class MessageFormat(ReplyFormat):
         return self.styles.get(style)
 
     def read(self, text: str, legal: Legal) -> str:
-        said = without_reasoning(text).strip()
-        if not said:
+        message = without_reasoning(text).strip()
+        if not message:
             raise Unreadable("the reply has no message.")
-        if legal.text_limit is not None and len(said) > legal.text_limit:
-            raise Illegal(f"the message has {len(said)} characters; at most {legal.text_limit} are allowed.")
-        return said
+        if legal.text_limit is not None and len(message) > legal.text_limit:
+            raise Illegal(
+                f"the message has {len(message)} characters; at most {legal.text_limit} are allowed."
+            )
+        return message
 
 
 def read_action(format: ReplyFormat, text: str, legal: Legal) -> str:

@@ -78,13 +78,13 @@ def compare(
     least, greatest = metric.limits
     inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
     bounded = inside and isfinite(width := greatest - least)
-    found = paired_difference(left, right, bounds=(-width, width) if bounded else None)
+    comparison = paired_difference(left, right, bounds=(-width, width) if bounded else None)
     needed: int | None = 0
-    if not excludes_zero(found.difference):
+    if not excludes_zero(comparison.difference):
         nonzero = sum(value != right[seed] for seed, value in left.items() if seed in right)
-        seeds = _seeds_needed(found.difference, nonzero)
+        seeds = _seeds_needed(comparison.difference, nonzero)
         needed = None if seeds is None else seeds * seatings
-    return Pair(a, b, task, metric, found.difference, found.p_value, needed)
+    return Pair(a, b, task, metric, comparison.difference, comparison.p_value, needed)
 
 
 def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:

@@ -119,12 +119,12 @@ def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
             if kind != "pictures":
                 columns[name].append(row[name])
                 continue
-            shown = []
+            files = []
             for place, picture in enumerate(row[name]):
                 path, data = f"images/{number:06d}-{place}.png", _png(picture)
                 save(path, data)
-                shown.append({"bytes": data, "path": path})
-            columns[name].append(shown)
+                files.append({"bytes": data, "path": path})
+            columns[name].append(files)
     table = pa.table(columns, schema=_schema(dataset.columns))
     save("samples.parquet", _parquet(table))
     save("README.md", _card(dataset).encode())
@@ -222,12 +222,12 @@ def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")
     starts = range(seeds.start - seeds.start % CHUNK, seeds.stop, CHUNK)
     processes = min(workers or cores(), len(starts))
-    began = said = monotonic()
+    began = reported = monotonic()
     results = run_in_processes(partial(_chunk, spec), starts, processes, ordered=False)
     for number, _ in enumerate(results, 1):
-        if monotonic() - said > 10 or number == len(starts):
-            said = monotonic()
-            left = (said - began) / number * (len(starts) - number) / 60
+        if monotonic() - reported > 10 or number == len(starts):
+            reported = monotonic()
+            left = (reported - began) / number * (len(starts) - number) / 60
             counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
             say(f"{spec}: {counts}, {left:.1f} minutes left")
 

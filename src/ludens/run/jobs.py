@@ -104,8 +104,8 @@ class JobRunner:
 
     def problems(self) -> dict[str, list[UsageError]]:
         """Task to everything that prevents it from being played here: extras, engines, keys, templates."""
-        found = {name: list(self._problems_of(name)) for name in self.plan.chosen}
-        return {name: errors for name, errors in found.items() if errors}
+        problems = {name: list(self._problems_of(name)) for name in self.plan.chosen}
+        return {name: errors for name, errors in problems.items() if errors}
 
     def check(self) -> None:
         """Raise a usage error that names all problems."""
@@ -154,9 +154,9 @@ class JobRunner:
             for seat, spec in self._seats(task):
                 if is_model(spec) and (parsed := ModelSpec.parse(spec)).is_network:
                     self._add_model(spec)
-                    key, shown = str(parsed.own), view.modality(seat, parsed.prompt.sees)
-                    pictures[key] = pictures.get(key, False) or shown != "text"
-        requests = [self._models[key].answer(probe_request(shown)) for key, shown in pictures.items()]
+                    key, modality = str(parsed.own), view.modality(seat, parsed.prompt.sees)
+                    pictures[key] = pictures.get(key, False) or modality != "text"
+        requests = [self._models[key].answer(probe_request(modality)) for key, modality in pictures.items()]
         errors = [
             error
             for error in await asyncio.gather(*requests, return_exceptions=True)
@@ -198,9 +198,9 @@ class JobRunner:
 def combined(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
     """One error for all problems of all tasks; each is named once, with its tasks."""
     tasks: dict[str, list[str]] = {}
-    errors = {str(error): error for found in problems.values() for error in found}
-    for task, found in problems.items():
-        for error in found:
+    errors = {str(error): error for task_errors in problems.values() for error in task_errors}
+    for task, task_errors in problems.items():
+        for error in task_errors:
             tasks.setdefault(str(error), []).append(task)
     if len(errors) == 1:
         return next(iter(errors.values()))

@@ -34,12 +34,12 @@ def read_labels(file: Path) -> list[dict[str, Any]]:
         return []
     try:
         lines = [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
-        found = [orjson.loads(line) for line in lines]
+        verdicts = [orjson.loads(line) for line in lines]
     except (OSError, orjson.JSONDecodeError):
-        found = [None]
-    if not all(_is_line(line) for line in found):
+        verdicts = [None]
+    if not all(_is_line(line) for line in verdicts):
         raise BadFile(f"{str(file)!r} is not a file of labels: move it away, or choose another --out.")
-    return found
+    return verdicts
 
 
 def _is_line(line: Any) -> bool:
@@ -63,9 +63,9 @@ def count_labels(row: Row) -> list[LabelCounts]:
             lines.setdefault(str(line.get("judge", "")), {})[f"{cell.folder}:{line['key']}"] = line
     counts = []
     for judge, verdicts in lines.items():
-        found = Counter(label for line in verdicts.values() for label in set(line["labels"]))
+        frequency = Counter(label for line in verdicts.values() for label in set(line["labels"]))
         failed = sum(bool(line["error"]) for line in verdicts.values())
-        counts.append(LabelCounts(judge, len(verdicts) - failed, failed, dict(found)))
+        counts.append(LabelCounts(judge, len(verdicts) - failed, failed, dict(frequency)))
     return counts
 
 

@@ -44,34 +44,34 @@ def with_preset(spec: Spec, preset: str) -> Spec:
     """The spec of a model with the options of a preset; its own options have precedence."""
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
-    given = {ALIASES.get(name, name) for name in spec.options}
+    own_options = {ALIASES.get(name, name) for name in spec.options}
     added = {
         name: value
         for name, value in PRESETS[preset].items()
-        if name not in given and (name != "reasoning_effort" or spec.kind in _BUDGETED)
+        if name not in own_options and (name != "reasoning_effort" or spec.kind in _BUDGETED)
     }
     return Spec(spec.name, spec.address, {**added, **spec.options})
 
 
-def seat_specs(given: Mapping[str, str]) -> dict[str, str]:
+def seat_specs(players: Mapping[str, str]) -> dict[str, str]:
     """Seat to the spec of its player, as plans record it."""
-    if seat := next((seat for seat, spec in given.items() if spec == MODEL), None):
+    if seat := next((seat for seat, spec in players.items() if spec == MODEL), None):
         raise BadOption(f"--seat {seat} needs the spec of a player, such as bot/oracle; {MODEL} is not one.")
-    return {seat: str(parse_spec(spec)) for seat, spec in given.items()}
+    return {seat: str(parse_spec(spec)) for seat, spec in players.items()}
 
 
-def seated_name(name: str, given: Mapping[str, str]) -> str:
-    """The name of an entrant with the players of the given seats: `gpt-4.1, expert: human`."""
-    specs = {seat: parse_spec(spec) for seat, spec in given.items()}
+def seated_name(name: str, players: Mapping[str, str]) -> str:
+    """The name of an entrant with the players of seats that the user filled: `gpt-4.1, expert: human`."""
+    specs = {seat: parse_spec(spec) for seat, spec in players.items()}
     return ", ".join([name, *(f"{seat}: {Spec(s.name, None, s.options)}" for seat, s in specs.items())])
 
 
-def reseat(suite: str, tasks: Mapping[str, Task], given: Mapping[str, str]) -> dict[str, Task]:
+def reseat(suite: str, tasks: Mapping[str, Task], players: Mapping[str, str]) -> dict[str, Task]:
     """The tasks with these players in their seats.
 
     A seating in which no seat is left for the model is not played; the others are played on the same seeds.
     """
-    for seat in given:
+    for seat in players:
         having = [name for name, task in tasks.items() if seat in task.seatings[0]]
         if not having:
             seats = dict.fromkeys(seat for task in tasks.values() for seat in task.seatings[0])
@@ -81,14 +81,14 @@ def reseat(suite: str, tasks: Mapping[str, Task], given: Mapping[str, str]) -> d
                 f"{', '.join(missing)} of {suite} {'has' if len(missing) == 1 else 'have'} no seat {seat!r}: "
                 f"choose tasks that have it with --tasks {','.join(having)}."
             )
-    return {name: _reseat(task, given) for name, task in tasks.items()}
+    return {name: _reseat(task, players) for name, task in tasks.items()}
 
 
-def _reseat(task: Task, given: Mapping[str, str]) -> Task:
-    seatings = [{**seating, **given} for seating in task.seatings]
+def _reseat(task: Task, players: Mapping[str, str]) -> Task:
+    seatings = [{**seating, **players} for seating in task.seatings]
     kept = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
     if not kept:
-        flags = " and ".join(f"--seat {seat}" for seat in given)
+        flags = " and ".join(f"--seat {seat}" for seat in players)
         raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
     view = view_of(make(task.game), RenderOptions(), 0)
     own = {seat for index in kept for seat, who in seatings[index].items() if who == MODEL}
@@ -119,8 +119,8 @@ class Entrants:
 def is_blind(spec: str) -> bool:
     """Whether a spec asks for blank pictures."""
     parsed = parse_spec(spec)
-    given = parsed.options.get("blind")
-    return given is not None and configure(PromptOptions, {"blind": given}, parsed.name).blind
+    blind = parsed.options.get("blind")
+    return blind is not None and configure(PromptOptions, {"blind": blind}, parsed.name).blind
 
 
 def all_settings(spec: str) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def all_settings(spec: str) -> dict[str, Any]:
     parsed = parse_spec(spec)
     if not is_model(parsed):
         return {}
-    given = {name: value for name, value in parsed.options.items() if name in SETTINGS}
-    options = configure(PromptOptions, given, parsed.name)
+    settings = {name: value for name, value in parsed.options.items() if name in SETTINGS}
+    options = configure(PromptOptions, settings, parsed.name)
     return {name: getattr(options, name) for name in SETTINGS}
 
 
@@ -368,8 +368,8 @@ class Plan:
         short = {name: task.episodes for name, task in self.chosen.items() if task.episodes < self.limit}
         if not short:
             return ""
-        shown = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
-        names = ", ".join([*shown, "..."] if len(short) > len(shown) else shown)
+        first_names = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
+        names = ", ".join([*first_names, "..."] if len(short) > len(first_names) else first_names)
         return (
             f"limit {self.limit:,} is above the number of episodes of {names}: no more are played "
             "(samples=N plays each of them N times)."
@@ -559,13 +559,13 @@ def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
 
 def _hash_templates(folder: Path) -> str:
     """A hash of the names and contents of all template files in a folder."""
-    found = blake2b(digest_size=12)
+    digest = blake2b(digest_size=12)
     for file in sorted(folder.glob("*.md")):
         try:
-            found.update(orjson.dumps([file.name, file.read_text("utf-8")]))
+            digest.update(orjson.dumps([file.name, file.read_text("utf-8")]))
         except (OSError, UnicodeDecodeError) as error:
             raise BadFile(f"cannot read the template file {str(file)!r}: {error}.") from None
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -64,8 +64,8 @@ class TaskReferences:
 
     def get(self, kind: Kind, metric: Metric) -> Score | None:
         """The score of this kind, if it was measured."""
-        found = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
-        return next(found, None)
+        matches = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
+        return next(matches, None)
 
 
 References = Mapping[str, TaskReferences]
@@ -86,8 +86,8 @@ def references_of(whole: Suite, tasks: Iterable[Task]) -> dict[str, TaskReferenc
     if whole.references is None or not whole.references.is_file():
         return {}
     known = read_references(whole.references)
-    found = {task.name: known.get(definition(task)) for task in tasks}
-    return {name: one for name, one in found.items() if one is not None}
+    by_task = {task.name: known.get(definition(task)) for task in tasks}
+    return {name: one for name, one in by_task.items() if one is not None}
 
 
 def read_references(file: Path) -> References:

@@ -91,23 +91,23 @@ def last_picture(episode: Episode, size: int) -> Picture:
 
 def main_seat(episode: Episode) -> str:
     """The seat whose view is shown: the first that was shown pictures, else the first."""
-    shown = (move.seat for move in episode.moves if move.pictures)
-    return next(shown, next(iter(episode.seats)))
+    seats = (move.seat for move in episode.moves if move.pictures)
+    return next(seats, next(iter(episode.seats)))
 
 
 def animation(episode: Episode, seat: str | None = None, size: int | None = None, ms: int = 600) -> bytes:
     """The episode as a GIF."""
     from ludens.draw import animate
 
-    return animate([shown.picture for shown in pictures(episode, seat, size)], ms)
+    return animate([frame.picture for frame in pictures(episode, seat, size)], ms)
 
 
 def film_strip(episode: Episode, seat: str | None = None, size: int | None = None) -> bytes:
     """The episode as one PNG: positions in reading order, each with its caption."""
     from ludens.draw import strip
 
-    shown = evenly(list(pictures(episode, seat, size)), STRIP_PICTURES)
-    return strip([s.picture for s in shown], min(len(shown), 4), [s.caption for s in shown]).png()
+    frames = evenly(list(pictures(episode, seat, size)), STRIP_PICTURES)
+    return strip([s.picture for s in frames], min(len(frames), 4), [s.caption for s in frames]).png()
 
 
 def evenly(items: Sequence[T], most: int) -> list[T]:

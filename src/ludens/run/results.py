@@ -301,10 +301,10 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
     controls = [other for other in rows if other.blind and (control_key(other.spec), other.seated) == common]
     cells = dict(row.cells)
     for name, cell in row.cells.items():
-        found = [other for other in controls if name in other.cells and other.cells[name].episodes]
-        if not (found and cell.episodes and cell.task.blindable):
+        matching = [other for other in controls if name in other.cells and other.cells[name].episodes]
+        if not (matching and cell.episodes and cell.task.blindable):
             continue
-        best = max(found, key=lambda other: len(cell.episodes.keys() & other.cells[name].episodes.keys()))
+        best = max(matching, key=lambda other: len(cell.episodes.keys() & other.cells[name].episodes.keys()))
         metric = cell.task.metrics[0]
         ours, theirs = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
         if isnan(ours[0].mean) or isnan(theirs[0].mean):  # some metrics need more episodes to be known
@@ -316,21 +316,21 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
 
 def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
     """The summaries of a suite for one entrant, those whose tasks were played."""
-    found: dict[str, Estimate] = {}
+    summaries: dict[str, Estimate] = {}
     for summary in whole.summaries:
         tasks, metric = _tasks(summary, whole), summary.metric
         some = {name: cells[name] for name in tasks if name in cells and cells[name].episodes}
         if not some or (summary.complete and len(some) < len(tasks)):
             continue
         if summary.combine is not None:
-            shown = {name: cell.shown(metric) for name, cell in some.items()}
-            if all(estimate.n for estimate in shown.values()):
-                found[summary.name] = summary.combine(shown)
+            estimates = {name: cell.shown(metric) for name, cell in some.items()}
+            if all(estimate.n for estimate in estimates.values()):
+                summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:
             values = [item for cell in some.values() for item in cell.values(metric).items()]
             pooled = metric.over([(place[0], value) for place, value in values])
-            found[summary.name] = metric.in_table_units(pooled)
-    return {name: estimate for name, estimate in found.items() if estimate.n}
+            summaries[summary.name] = metric.in_table_units(pooled)
+    return {name: estimate for name, estimate in summaries.items() if estimate.n}
 
 
 def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, Estimate]:

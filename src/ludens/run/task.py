@@ -281,18 +281,18 @@ def suite(name: str) -> Suite:
 
     Names come from files too (`run.json`), so nothing is imported here: see `import_suite`.
     """
-    options, found = parse_spec(name).options, _registered(name)
-    if not isinstance(found, Suite):
-        return configure(found, options, parse_spec(name).name).build()
+    options, entry = parse_spec(name).options, _registered(name)
+    if not isinstance(entry, Suite):
+        return configure(entry, options, parse_spec(name).name).build()
     if options:
-        raise BadOption(f"the suite {found.name} has no options.")
-    return found
+        raise BadOption(f"the suite {entry.name} has no options.")
+    return entry
 
 
 def suite_options(name: str) -> Mapping[str, Field[Any]]:
     """The options of a registered suite, by name."""
-    found = _registered(name)
-    return {} if isinstance(found, Suite) else options_of(found)
+    entry = _registered(name)
+    return {} if isinstance(entry, Suite) else options_of(entry)
 
 
 def _registered(name: str) -> Suite | type[SuiteBuilder]:
@@ -302,9 +302,9 @@ def _registered(name: str) -> Suite | type[SuiteBuilder]:
             f"the suite {path!r} is not registered, and a file may not choose what is imported: "
             f"name it yourself with --suite {path}."
         )
-    found = SUITES.get(path)
-    if isinstance(found, Suite) or (isinstance(found, type) and issubclass(found, SuiteBuilder)):
-        return found
+    entry = SUITES.get(path)
+    if isinstance(entry, Suite) or (isinstance(entry, type) and issubclass(entry, SuiteBuilder)):
+        return entry
     raise BadFile(f"{path!r} is neither a Suite nor a SuiteBuilder class.")
 
 

@@ -78,8 +78,8 @@ def read_verified(folder: Path) -> tuple[VerifiedRun, bool] | None:
     """
     try:
         data = (folder / VERIFIED).read_bytes()
-        found = read_json(VerifiedRun, data, extra=True)
-        return found, (hash_run(folder), index_hash(folder)) == (found.hash, found.index)
+        verified = read_json(VerifiedRun, data, extra=True)
+        return verified, (hash_run(folder), index_hash(folder)) == (verified.hash, verified.index)
     except (OSError, Invalid):
         return None
 
@@ -90,21 +90,20 @@ def verification_text(folder: Path) -> str:
     read = read_verified(folder)
     if read is None:
         return f"not verified: {remedy}."
-    found, valid = read
-    when = one_line(found.time)[:40].replace("T", " ").removesuffix("+00:00") + " UTC"
+    verified, valid = read
+    when = one_line(verified.time)[:40].replace("T", " ").removesuffix("+00:00") + " UTC"
     if not valid:
         return f"not verified: the run has changed since it was verified on {when}; {remedy}."
-    if found.failed:
-        total = found.episodes + found.failed
-        return f"not verified: {found.failed:,} of {total:,} episodes failed verification on {when}."
-    if found.proven == found.planned:
-        return f"verified: all {found.planned:,} episodes, on {when}."
-    if found.finished:
-        missing = found.planned - found.present
-        return f"not verified: {missing:,} of {found.planned:,} episodes were missing on {when}."
-    return (
-        f"verified: {found.proven:,} of {found.planned:,} planned episodes, on {when}; the run is unfinished."
-    )
+    if verified.failed:
+        total = verified.episodes + verified.failed
+        return f"not verified: {verified.failed:,} of {total:,} episodes failed verification on {when}."
+    if verified.proven == verified.planned:
+        return f"verified: all {verified.planned:,} episodes, on {when}."
+    if verified.finished:
+        missing = verified.planned - verified.present
+        return f"not verified: {missing:,} of {verified.planned:,} episodes were missing on {when}."
+    share = f"{verified.proven:,} of {verified.planned:,} planned episodes"
+    return f"verified: {share}, on {when}; the run is unfinished."
 
 
 def write_verified(folder: Path, result: VerifiedRun) -> None:
@@ -216,9 +215,9 @@ def verify_run(
                 result.verified += outcome
         if on_progress is not None:
             on_progress(result)
-    found = result.verified
+    verified = result.verified
     time = datetime.now(UTC).isoformat(timespec="seconds")
-    counts = (result.episodes, found.moves, found.replies, found.pictures, len(result.failures))
+    counts = (result.episodes, verified.moves, verified.replies, verified.pictures, len(result.failures))
     coverage = (result.planned, result.present, result.proven, result.finished)
     if not result.failures:
         _remake_index(folder, plan)

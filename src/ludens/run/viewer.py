@@ -191,12 +191,12 @@ class EpisodeReplay:
 
 def _prompt(messages: Sequence[Message], blind: bool) -> Prompt:
     """The messages as text, with a word for each picture."""
-    placeholder, shown = "[blank picture]" if blind else "[picture]", []
+    placeholder, visible = "[blank picture]" if blind else "[picture]", []
     for number, message in enumerate(messages):
         text = "\n".join(part if isinstance(part, str) else placeholder for part in message.parts)
         new = message.role == "system" or number == len(messages) - 1
-        shown.append(ShownMessage(message.role, text, PROMPT if new else EARLIER))
-    return shown
+        visible.append(ShownMessage(message.role, text, PROMPT if new else EARLIER))
+    return visible
 
 
 def without_earlier(prompt: Prompt) -> Prompt:
@@ -253,17 +253,17 @@ def embed(
         limit: Pictures and prompts are left out once it is used up.
         steps: The steps to show besides the last one; all when None.
     """
-    replayed, shown = EpisodeReplay(key, episode, size), list[ShownStep]()
+    replayed, shown_steps = EpisodeReplay(key, episode, size), list[ShownStep]()
     problem = replayed.verified if isinstance(replayed.verified, str) else replayed.error
     system_prompts: dict[str, str] = {}
     try:
         for index in range(len(replayed.steps)):
             last = index == len(replayed.steps) - 1
             if last or steps is None or index in steps:
-                shown.append(_embed_step(replayed, index, limit, system_prompts))
+                shown_steps.append(_embed_step(replayed, index, limit, system_prompts))
     except UsageError as failure:
         problem = problem or str(failure)
-    return Panel(replayed, shown, f"Not verified: {problem}" if problem else "")
+    return Panel(replayed, shown_steps, f"Not verified: {problem}" if problem else "")
 
 
 def _embed_step(
