@@ -197,9 +197,8 @@ def _weights(folder: Path) -> dict[str, Any]:
     return dict(load_file(folder / "model.safetensors"))
 
 
-@pytest.mark.parametrize(
-    "level", [level if level == "plan" else pytest.param(level, marks=pytest.mark.slow) for level in LEVELS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_base_knows_the_words_of_right_answers(level: str) -> None:
     """What the base never says, its successors could not learn; 64 games do not have every name."""
     pytest.importorskip("torch", reason="the extra 'train' is not installed")
