@@ -19,6 +19,7 @@ from ludens.run.lines import read_records
 from tests.support.playable import playable
 from tests.support.web_client import served
 from tests.web.browser import Watched, launched, open_page
+from tests.web.test_play_browser import YOUR_TURN
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WIDTHS = (390, 1024, 1440, 1920)
@@ -182,10 +183,7 @@ async def test_tic_tac_toe_is_played_by_clicking_cells(
         await click(page, *places[action])
         clicked.append(action)
         await expect(page.locator("#log li", has_text=f"x: {action}")).to_have_count(1)
-        await page.wait_for_function(
-            "() => !document.getElementById('end').hidden"
-            " || document.getElementById('status').textContent.startsWith('Your turn')"
-        )
+        await page.wait_for_selector(f"{YOUR_TURN}, #end:not([hidden])")
     await expect(page.locator("#saved")).not_to_be_empty()
     [folder] = tmp_path.iterdir()
     [record] = read_records(folder)

@@ -68,10 +68,8 @@ async def test_tic_tac_toe_by_clicking_the_board(browser: Browser, tmp_path: Pat
             action = await page.locator(".place").first.get_attribute("aria-label")
             assert action is not None
             await click_place(page, action)
-            await page.wait_for_function(
-                "n => document.querySelectorAll('#log li').length > n || !window.end.hidden",
-                arg=2 * number,
-            )
+            said = f"#log li:nth-child({2 * number + 1}), #end:not([hidden])"
+            await page.wait_for_selector(said, state="attached")
             if number == 0:
                 before = await page.locator("#log").inner_text()
                 await page.reload()  # the game goes on

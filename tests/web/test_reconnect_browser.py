@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -139,10 +140,12 @@ async def test_connection_that_is_cut_and_comes_back_continues_the_game(
         visitor = visit()
         page = await participant(browser, visitor)
         await page.fill(WORDS, "Which")
-        listener: Any = visitor.app[ROOM].games["p001"].session.seats["solver"].listener
+        seat: Any = visitor.app[ROOM].games["p001"].session.seats["solver"]
+        listener = seat.listener
         listener._socket._writer.transport.abort()
-        await page.wait_for_function("document.querySelector('#say button').disabled")
         await page.type(WORDS, " wire?")
+        while seat.listener is None or seat.listener is listener:
+            await asyncio.sleep(0.02)
         await page.wait_for_selector(f"{SEND}:not([disabled])")
         await page.click(SEND)
         await expect(page.locator(WORDS)).to_have_value("")
