@@ -31,6 +31,7 @@ QUESTIONS = [
     "rule?board=sudoku&filled=45-70",
     "rule?board=minesweeper&filled=36-50",
     "rule?board=gomoku&filled=115-157",
+    *(f"vs-bench/predict?game={game}" for game in ("coin_dilemma", "battle_of_colors")),
 ]
 
 

@@ -38,6 +38,11 @@ class TwinGame(Game, Generic[S]):
         False, help="seeds 2k and 2k+1 are twin worlds: the same words, other pictures and answers"
     )
 
+    @property
+    def actions_told(self) -> bool:
+        """Whether seats are told their legal actions; where they are not, those of twins may differ."""
+        return True
+
     @abstractmethod
     def world(self, seed: int) -> S:
         """The start state for this seed, without a twin."""

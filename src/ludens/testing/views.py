@@ -302,6 +302,7 @@ def twins_differ_only_in_pictures(trial: Trial) -> None:
 
 
 def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, State], seat: str) -> None:
+    actions_told = isinstance(trial.game, TwinGame) and trial.game.actions_told
     seen = [dict(sight(view, world, seat)) for view, world in zip(views, worlds, strict=True)]
     pictures, other_pictures = (sights.pop("pictures") for sights in seen)
     trial.need(pictures != other_pictures, f"{seat} sees the same pictures in both worlds of a pair")
@@ -309,6 +310,8 @@ def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, Sta
         if view.offers(seat) != "text":
             del sights["text"]
         sights["brief"] = view.brief(world, seat)
+        if not actions_told:
+            del sights["legal actions"], sights["places"]
     for what, value in seen[0].items():
         trial.need(value == seen[1][what], f"the {what} of {seat} tell the worlds of a pair apart")
 
