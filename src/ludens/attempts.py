@@ -79,7 +79,6 @@ async def _reply(agent: Agent, ask: Ask) -> Reply:
 
 
 def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
-    """The legal action in a reply, or a `MoveError`."""
     if reply.action is not None:
         action = _recorded(reply.action, config)
     else:
@@ -95,5 +94,4 @@ def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
 
 
 def _recorded(text: str, config: PlayConfig) -> str:
-    """As much of a text as is read and recorded."""
     return storable(text[: config.reply_limit]) if text else ""

@@ -153,7 +153,6 @@ class _Table:
         return True
 
     def finish(self) -> None:
-        """Record the result."""
         episode, state = self.episode, self.state
         forfeit = episode.status == "forfeit"
         returns = state.forfeited(episode.culprit) if forfeit else state.returns

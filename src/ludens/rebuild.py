@@ -41,7 +41,6 @@ class Sample:
 
     @property
     def pictures(self) -> list[Picture]:
-        """The pictures in the messages, in order."""
         return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
 
     @property
@@ -124,7 +123,6 @@ class _Rebuilt:
 
 
 def is_model_seat(episode: Episode, seat: str) -> bool:
-    """Whether a model played the seat."""
     return is_model(episode.seats[seat])
 
 

@@ -30,7 +30,6 @@ CATALOGUE = {
 }
 
 BEST = "bot/best"
-"""The strongest bot of a game."""
 
 AGENTS = Registry("agent", "ludens.agents")
 

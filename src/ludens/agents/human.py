@@ -165,7 +165,6 @@ def _help(ask: Ask) -> str:
 
 
 def _legal(ask: Ask) -> str:
-    """The legal actions, where they have names and may be shown."""
     if ask.legal.is_text or not ask.listed:
         return ""
     separator = ", " if any(" " in action for action in ask.legal) else " "

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ludens.run.plan import Plan
 
 _SMALLEST = 256
-"""Pixels of the smallest pictures."""
 _CONTEXT = re.compile(r"context length[^\d]{0,20}(\d{2,7})", re.IGNORECASE)
 
 
@@ -62,7 +61,6 @@ def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: S
 
 
 def _models(plan: Plan) -> list[str]:
-    """The names of all models that play, those of opponents too."""
     from ludens.models.settings import is_model
 
     seated = (who for task in plan.chosen.values() for seats in task.seatings for who in seats.values())
@@ -143,7 +141,6 @@ def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:
 
 
 def _with(spec: Spec, **options: str | None) -> Spec:
-    """A spec with options changed, or removed where they are None."""
     merged = {**spec.options, **options}
     return replace(spec, options={name: value for name, value in merged.items() if value is not None})
 

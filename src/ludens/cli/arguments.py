@@ -46,7 +46,6 @@ def _integer(kind: object, tokens: Sequence[Token]) -> int:
 
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Words = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
-"""Can be repeated."""
 Whole = Annotated[int, Parameter(converter=_integer)]
 GameName = Annotated[str, Parameter(help="Game, for example 'breakthrough' or 'breakthrough?rows=6'.")]
 Options = Annotated[Words, Parameter(name=["--option", "-o"], help="Game option KEY=VALUE; can be repeated.")]
@@ -76,7 +75,6 @@ DEFAULT_AGENT = "bot/random"
 
 
 def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
-    """Parse `KEY=VALUE` words."""
     values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")

@@ -49,7 +49,6 @@ def check(*, json: Json = False) -> int:
 
 
 def report() -> dict[str, Any]:
-    """Versions of all packages; None if not installed."""
     extras = {
         name: {"for": purpose, "packages": {package: _version(package) for package in packages}}
         for name, (purpose, packages) in EXTRAS.items()

@@ -58,7 +58,6 @@ def _export_set(name: str, out: Path, json: bool) -> None:
 
 
 def _import_set(name: str, out: Path | None, json: bool) -> None:
-    """Restore a set that was exported."""
     from ludens.pictures.parquet import exported_name, import_set
 
     folder = out or user_folder() / exported_name(Path(name))
@@ -66,7 +65,6 @@ def _import_set(name: str, out: Path | None, json: bool) -> None:
 
 
 def _check_set(name: str, json: bool) -> None:
-    """Read every file of a set."""
     pictures = open_set(name)
     files = counted(pictures.check(), "file")
     _print_set(pictures, pictures.name, json, f", {files}")
@@ -115,8 +113,6 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
 
 
 class _SetProgress:
-    """Prints how far a set is and how long the rest takes, on stderr."""
-
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total = name, total
         self._started, self._before, self._last, self._shown = monotonic(), -1, 0.0, -1

@@ -26,7 +26,6 @@ DONE, FAILED, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
 def guarded(app: App, argv: Sequence[str] | None = None) -> int:
-    """Run the command in `argv` and return the exit code."""
     from cyclopts.exceptions import CycloptsError
 
     tokens = list(sys.argv[1:] if argv is None else argv)
@@ -88,7 +87,6 @@ _TYPE_NAMES: dict[type, str] = {float: "a number", bool: "true or false"}
 
 
 def _message(error: CycloptsError) -> str:
-    """The parser's error in one sentence, with a suggestion where there is one."""
     from cyclopts import exceptions
 
     if isinstance(error, exceptions.UnknownCommandError) and error.app is not None and error.unused_tokens:

@@ -89,7 +89,6 @@ def _records(run: Path) -> list[Record]:
 
 
 def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
-    """The verdict on every record; earlier verdicts of the same judge are read from the file."""
     from ludens.suites.comma.judge import judge_all
     from ludens.suites.comma.judge.conversation import conversation_of
     from ludens.suites.comma.judge.verdicts import LabelFile
@@ -110,7 +109,6 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
 
 
 def _hash(templates: Path | None) -> str:
-    """Hash of the user's judge template, "" if there is none."""
     own = templates / "judge.md" if templates else None
     return sha256(own.read_bytes()).hexdigest()[:16] if own and own.is_file() else ""
 

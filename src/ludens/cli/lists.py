@@ -242,7 +242,6 @@ def _describe_bot(name: str, games: Mapping[str, Game]) -> list[Description]:
 
 
 def _seated(name: str, game: Game) -> Agent:
-    """The bot in the first seat of a game; raises a `UsageError` if it cannot play in every seat."""
     from ludens.agents import agent
     from ludens.core.random import stream
 
@@ -368,7 +367,6 @@ _KINDS = {
     "hf": ("hf/PATH", "none"),
     "nano": ("nano, or nano/PATH", "none"),
 }
-"""Example and key of each kind of model."""
 
 
 def models(what: str = "list", spec: str | None = None, /, *, json: Json = False) -> int:

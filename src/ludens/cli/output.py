@@ -99,12 +99,10 @@ def json_out(value: Any) -> None:
 
 
 def indented(text: str, by: int) -> str:
-    """Indent every line of the text except the first."""
     return harmless(text).replace("\n", "\n" + " " * by)
 
 
 def counted(number: int, thing: str) -> str:
-    """Number and noun: `1 step`, `2 steps`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
@@ -113,12 +111,10 @@ def aside(text: str) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> BadFile:
-    """The error that names a file and why it cannot be written."""
     return BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
 def writable(path: Path) -> Path:
-    """Check that a file can be written at this path."""
     existed = path.exists()
     try:
         with path.open("ab"):
@@ -131,7 +127,6 @@ def writable(path: Path) -> Path:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
     try:
         write_atomically(path, data)
     except OSError as error:

@@ -9,7 +9,6 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same on one line."""
     return " ".join(harmless(text).split())
 
 

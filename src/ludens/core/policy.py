@@ -55,7 +55,6 @@ class Access:
     """Whether a key of the person is sent to the address: another local port may be another user's."""
 
     def is_free(self, setter: Setter) -> bool:
-        """Whether it needs no confirmation."""
         if setter is Setter.PERSON or self.installed:
             return True
         if setter is Setter.VISITOR:
@@ -110,7 +109,6 @@ def option_accesses(
 
 
 def game_accesses(spec: str | Spec, nested: int = 0) -> Iterator[Access]:
-    """What the options in the spec of a game name."""
     if nested > MOST_NESTED:
         raise BadOption(f"a spec contains more than {MOST_NESTED} others.")
     parsed = parse_spec(spec) if isinstance(spec, str) else spec

@@ -45,7 +45,6 @@ def game_of(episode: Episode, game: Game | None = None) -> Game:
 
 
 def config_of(episode: Episode) -> PlayConfig:
-    """The config of an episode, validated."""
     known = {each.name for each in fields(PlayConfig)}
     try:
         if set(episode.config) != known:

@@ -29,7 +29,6 @@ class Legal(tuple[str, ...]):
 
     @property
     def is_text(self) -> bool:
-        """Whether the action is a text."""
         return self.text_limit is not None
 
     @property
@@ -111,7 +110,6 @@ class State(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether the game is over."""
         return not self.to_act
 
     def apply(self, actions: Mapping[str, str]) -> None:

@@ -69,7 +69,6 @@ class TemplateOverrides:
 
     @classmethod
     def read(cls, folder: Path) -> TemplateOverrides:
-        """All template files of a folder."""
         if not folder.is_dir():
             raise BadFile(f"the templates folder {str(folder)!r} does not exist.")
         files = {file.stem: _read_sections(file) for file in sorted(folder.glob("*.md"))}

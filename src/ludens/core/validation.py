@@ -64,7 +64,6 @@ def fits(kind: type, value: object) -> bool:
 
 @cache
 def _reader(kind: Any, extra: bool) -> _Reader:
-    """The function that reads a value of this kind."""
     origin, args = get_origin(kind), get_args(kind)
     if kind is Any:
         return lambda value: value

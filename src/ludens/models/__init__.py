@@ -56,7 +56,6 @@ _PROVIDERS = {
     r"gemini-": "google/{}",
     r"(.*/)?(llama|qwen|internvl|llava|pixtral|mistral|gemma)": "vllm/{}@http://HOST:PORT/v1",
 }
-"""How model names begin, and the spec of such a model."""
 
 
 def provider_spec(name: str) -> str | None:

@@ -241,7 +241,6 @@ class Client(Model):
         return ModelRejected(message)
 
     async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
-        """Wait before the next attempt, or raise `AgentFailure`."""
         settings, now = self.settings, monotonic()
         self.counts[error.kind] += 1
         message = self.secret.redact(str(error))
@@ -264,7 +263,6 @@ class Client(Model):
         await self._sleep(min(pause, left))
 
     async def _sleep(self, seconds: float) -> None:
-        """Wait before an attempt; raises `AgentFailure` as soon as `stop_waiting` is called."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stop_event.wait()

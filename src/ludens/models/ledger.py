@@ -40,7 +40,6 @@ class SlidingWindow:
         self._lock = asyncio.Lock()
 
     async def acquire(self, amount: float = 1) -> list[float]:
-        """Wait until the amount fits. One that is larger than the limit waits for an empty window."""
         async with self._lock:
             while (delay := self._delay(amount)) > 0:
                 await asyncio.sleep(delay)
@@ -50,7 +49,6 @@ class SlidingWindow:
             return entry
 
     def adjust(self, entry: list[float], amount: float) -> None:
-        """Replace an estimate by the actual amount."""
         if entry[0] > self._clock() - self.seconds:
             self._total += amount - entry[1]
             entry[1] = amount
@@ -169,7 +167,6 @@ def _prices_file() -> Path | None:
 
 
 BUDGET_REACHED = "the budget does not cover another call: "
-"""How the message of every `BudgetReached` begins."""
 
 
 class BudgetReached(AgentFailure):
@@ -260,7 +257,6 @@ class Ledger:
         return ""
 
     def settle(self, expected: Usage, actual: Usage) -> None:
-        """Replace a reservation by what was spent."""
         self._in_flight -= 1
         self._reserved = self._reserved - expected if self._in_flight else Usage(calls=0)
         self.spent += actual

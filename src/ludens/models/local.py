@@ -65,8 +65,6 @@ _LOADING = Lock()
 
 
 class _Item(NamedTuple):
-    """A request in the queue of the batcher."""
-
     request: Request
     sampling: Sampling
     want_tokens: bool
@@ -191,7 +189,6 @@ class LocalModel(Model):
         return answer
 
     def generate(self, items: Sequence[_Item]) -> list[Answer]:
-        """Answer a batch with equal sampling parameters."""
         import torch
 
         with _LOADING:

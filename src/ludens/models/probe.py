@@ -104,14 +104,12 @@ def draw_question(seed: int, size: int = 512) -> tuple[Picture, str]:
 
 
 def text_question(seed: int) -> str:
-    """The same question with the board in words."""
     blue, *red = [COLUMNS[column] + ROWS[row] for row, column in _cells(seed)]
     discs = sorted([f"{blue} blue", *(f"{square} red" for square in red)])
     return f"{QUESTION.replace('The picture shows', 'This is')}\nDiscs: {', '.join(discs)}."
 
 
 def _cells(seed: int) -> list[tuple[int, int]]:
-    """Row and column of the blue disc, then of the red ones."""
     cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
     stream(seed, "probe").shuffle(cells)
     return cells[: 1 + _RED_DISCS]

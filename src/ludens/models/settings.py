@@ -39,7 +39,6 @@ class Provider:
     needs_key: bool = False
     address: str | None = None
     address_variable: str = ""
-    """Environment variable that replaces the address."""
     max_tokens: str = "max_tokens"
     """The provider's name for this parameter, in the OpenAI chat format."""
 
@@ -64,7 +63,6 @@ PROVIDERS = {
         "GOOGLE_GEMINI_BASE_URL",
     ),
 }
-"""By kind of spec."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +276,6 @@ class ModelSpec:
 
 
 def is_model(spec: str | Spec) -> bool:
-    """Whether a spec names a model, and not a bot or a person."""
     return _parsed(spec).kind in MODELS.names()
 
 

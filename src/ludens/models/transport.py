@@ -14,7 +14,6 @@ from ludens.core.errors import BadOption
 from ludens.models.errors import Secret, TransientError
 
 Response = tuple[int, Mapping[str, str], bytes]
-"""Status, headers and body."""
 
 LARGEST_ANSWER = 4 * 2**20
 _CONNECT_TIMEOUT = 30.0

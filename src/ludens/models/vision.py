@@ -188,7 +188,6 @@ class PictureFeatures:
 
 
 def _by_name(bound: BoundArguments) -> dict[str, Any]:
-    """Arguments by name, those beyond the parameters too."""
     named = dict(bound.arguments)
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:

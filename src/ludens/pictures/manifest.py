@@ -71,7 +71,6 @@ class Header:
     """What all entries are: `pair`, `scene` ..."""
     generator: str
     version: str = ""
-    """Version of the generator."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Everything that determines the contents, as JSON."""
     format: int = FORMAT
@@ -109,7 +108,6 @@ def read_manifest(data: bytes) -> tuple[Header, tuple[Entry, ...]]:
 
 
 def read_header(line: bytes) -> Header:
-    """The header in the first line of a manifest."""
     header = _parsed(Header, line, "line 1")
     if header.format != FORMAT:
         raise BadFile(f"the set has format {header.format}; this version of Ludens reads format {FORMAT}")
@@ -160,12 +158,10 @@ def _header_line(header: Header) -> bytes:
 
 
 def entry_line(entry: Entry) -> bytes:
-    """The line of an entry."""
     return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def read_entry(line: bytes, where: str) -> Entry:
-    """The entry in a line; `check_entry` checks more."""
     return _parsed(Entry, line, where)
 
 

@@ -76,7 +76,6 @@ def _add(writer: PictureSetWriter, row: dict[str, Any]) -> None:
 
 
 def exported_name(folder: Path) -> str:
-    """The name of the set that was exported to a folder."""
     return _header(folder).name
 
 

@@ -21,7 +21,6 @@ SHIPPED = Path(__file__).parent / "sets"
 
 
 def user_folder() -> Path:
-    """The folder that new sets go to: `LUDENS_DATA`, or `ludens` in the user's cache folder."""
     if chosen := os.environ.get("LUDENS_DATA"):
         return Path(chosen)
     return _cache() / "ludens"
@@ -143,7 +142,6 @@ def open_set(where: str | Path, hash: str = "") -> PictureSet:
 
 
 def set_names() -> list[str]:
-    """The names of the sets that `open_set` finds."""
     return sorted({folder.name for folder in _installed()})
 
 
@@ -192,7 +190,6 @@ def _hash(folder: Path) -> str:
 
 
 def _header(folder: Path) -> Header | None:
-    """The header of a set; None where it cannot be read."""
     try:
         with open(folder / MANIFEST, "rb") as file:
             return read_header(file.readline(MAX_LINE))

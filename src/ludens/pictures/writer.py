@@ -77,7 +77,6 @@ class PictureSetWriter:
             self._save(f"{PARTS}/{_HEADER}", begun)
 
     def written(self) -> set[str]:
-        """The ids of the entries that are complete."""
         return {path.stem for path in self._parts.glob("*.json") if path.name != _HEADER}
 
     def add(
@@ -232,7 +231,6 @@ class Generator(ABC):
 
 
 def entry_id(number: int) -> str:
-    """The id of a numbered entry."""
     return f"{number:06d}"
 
 

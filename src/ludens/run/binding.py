@@ -91,7 +91,6 @@ class PlanCheck:
         return BadFile(f"{file!r} was edited: {head.key!r} {what}; {repair_hint(self._folder)}")
 
     def _differences(self, head: Head, job: Job, episode: Episode) -> Iterator[str]:
-        """The names of what differs between an episode and its job."""
         plan, task = self._plan, self._plan.task_snapshot.get(job.task)
         if task is None:
             yield "task"
@@ -132,7 +131,6 @@ class PlanCheck:
         return self._with_traits(episode, self._specs(task, head), self._game(task["game"]))
 
     def _specs(self, task: Mapping[str, Any], job: Job | Head) -> dict[str, str]:
-        """Seat to the planned player."""
         seating = {**task["seatings"][job.seating], **self._plan.seated}
         own = self._plan.entrants[job.entrant]
         return {seat: own if who == MODEL else who for seat, who in seating.items()}
@@ -168,7 +166,6 @@ class PlanCheck:
         return self._games[spec]
 
     def _same_player(self, planned: str, recorded: str, game: Game) -> bool:
-        """Whether the spec in an episode can be that of the planned agent."""
         key = (planned, recorded, str(game))
         if key not in self._same:
             try:

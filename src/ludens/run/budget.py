@@ -55,7 +55,6 @@ class BudgetGuard:
         return self._budget.exceeded_by(expected + self._reserved_total, sent)
 
     def start(self, job: Job) -> None:
-        """Reserve what a job is expected to consume."""
         self._reserved[job.key] = reserved = self._reservation(job)
         self._reserved_total += reserved
 
@@ -64,7 +63,6 @@ class BudgetGuard:
         self._reserved_total -= self._reserved.pop(job.key)
 
     def learn(self, row: EpisodeRow) -> None:
-        """Take a finished episode into account."""
         if not row.void:
             total, number = self._finished.get(row.job.cell, (_NOTHING, 0))
             self._finished[row.job.cell] = (total + row.usage + row.other_usage, number + 1)

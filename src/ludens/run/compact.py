@@ -102,7 +102,6 @@ def compact(folder: Path) -> Compacted:
 
 
 def _groups(folder: Path, reader: RowReader) -> Iterator[tuple[list[RowDict], list[bytes]]]:
-    """Rows with their lines, a group at a time."""
     rows, lines = list[RowDict](), list[bytes]()
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}

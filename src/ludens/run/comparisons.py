@@ -53,7 +53,6 @@ class BlindControl:
     """The same model with blank pictures."""
 
     name: str
-    """The entrant that is the control."""
     estimate: Estimate
     """Of the task's first metric."""
     sees: bool
@@ -96,7 +95,6 @@ def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
 
 
 def _by_seed(values: Values, seatings: int) -> dict[int, float]:
-    """The mean of each seed that was played in all seatings."""
     seeds: defaultdict[int, dict[Place, float]] = defaultdict(dict)
     for place, value in values.items():
         seeds[place[0]][place] = value
@@ -114,7 +112,6 @@ def blind_control(
     blind: tuple[Estimate, Values],
     seatings: int,
 ) -> BlindControl:
-    """Compare a model with its blind control on one metric."""
     (estimate, seen), (control, unseen) = ours, blind
     if seen and unseen and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
         unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)

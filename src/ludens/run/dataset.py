@@ -77,7 +77,6 @@ DATASETS = Registry("dataset", "ludens.datasets")
 
 
 def built(name: str, order: Order) -> Dataset:
-    """The dataset of this name, not yet written."""
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)
@@ -99,7 +98,6 @@ def check_folder(folder: Path) -> None:
 
 
 def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
-    """Write a dataset into an empty folder; returns the manifest."""
     check_folder(folder)
     pa = arrow()
     hashes: dict[str, str] = {}

@@ -47,7 +47,6 @@ class CostEstimate:
         return self.usage.calls > LARGE_CALLS or (self.usage.cost or 0.0) > LARGE_COST
 
     def sentence(self) -> str:
-        """The estimate as one sentence."""
         used = self.usage
         cost = "price not known" if used.cost is None else f"about ${used.cost:,.2f} or more"
         return (
@@ -68,7 +67,6 @@ class _Seat:
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
-    """The estimate for these jobs; bots and small models cost nothing."""
     total, looked = CostEstimate(), _Looked(plan)
     sums: dict[tuple[str, str], Usage] = defaultdict(lambda: Usage(calls=0))
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
@@ -118,7 +116,6 @@ class _Looked:
         self._seats: dict[tuple[str, int, str, str], _Seat] = {}
 
     def seat(self, job: Job, seat: str, spec: str) -> _Seat:
-        """What a model with this spec is asked in this seat."""
         key = (job.task, job.seating, seat, spec)
         if key not in self._seats:
             self._seats[key] = self._measured(job, seat, spec)
@@ -167,8 +164,6 @@ def _mean_kept(frames: int, asks: int) -> float:
 
 
 class _AskCounter(Observer):
-    """Counts asks by seat."""
-
     def __init__(self) -> None:
         self.asks: Counter[str] = Counter()
 
@@ -189,6 +184,5 @@ def without_price(specs: Iterable[str]) -> list[str]:
 
 
 def _round(number: float) -> str:
-    """Rounded to two significant digits."""
     digits = len(str(int(number))) - 2
     return f"{round(number, -digits) if digits > 0 else round(number):,.0f}"

@@ -69,22 +69,18 @@ class JobRunner:
 
     @property
     def usage(self) -> Usage:
-        """What all models together have spent so far."""
         return sum((model.usage for model in self._metered), Usage(calls=0))
 
     @property
     def counts(self) -> Counter[str]:
-        """The events of all models together (`Model.counts`)."""
         return sum((model.counts for model in self._metered), Counter())
 
     def game(self, task: str) -> Game:
-        """The game of a task."""
         if task not in self._games:
             self._games[task] = make(self.plan.chosen[task].game)
         return self._games[task]
 
     def agent(self, spec: str, task: str) -> Agent:
-        """The agent of a spec for the game of a task."""
         key = (spec, task)
         if key not in self._agents:
             self._add_model(spec)
@@ -92,7 +88,6 @@ class JobRunner:
         return self._agents[key]
 
     def _add_model(self, spec: str) -> None:
-        """Create the model of a spec, if it names one, with its share of the limits."""
         if not is_model(spec):
             return
         parsed = ModelSpec.parse(spec)
@@ -108,7 +103,6 @@ class JobRunner:
         return {name: errors for name, errors in problems.items() if errors}
 
     def check(self) -> None:
-        """Raise a usage error that names all problems."""
         if problems := self.problems():
             raise combined(problems)
 
@@ -136,7 +130,6 @@ class JobRunner:
             )
 
     def _seats(self, task: str) -> Iterator[tuple[str, str]]:
-        """Every seat of a task with every spec that plays it."""
         for index in range(len(self.plan.chosen[task].seatings)):
             for entrant in self.plan.playing(self.plan.chosen[task]):
                 yield from self.plan.specs(Job("", entrant, task, 0, index)).items()
@@ -190,7 +183,6 @@ class JobRunner:
             model.stop_waiting()
 
     async def close(self) -> None:
-        """Close every model."""
         for model in self._models.values():
             await model.close()
 

@@ -67,7 +67,6 @@ class LineFile:
         return self._end - len(lines)
 
     def close(self) -> None:
-        """Close the file and release the lock."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -80,7 +79,6 @@ class LineFile:
 
 
 def lock_file(file: IO[Any], path: Path) -> None:
-    """Lock a file of a run for writing."""
     try:
         import fcntl
     except ImportError:
@@ -94,12 +92,10 @@ def lock_file(file: IO[Any], path: Path) -> None:
 
 
 def cannot(what: str, path: Path, error: OSError) -> BadFile:
-    """The error of something that the system does not do with a file."""
     return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
 def _remove_incomplete_line(path: Path) -> None:
-    """Truncate a file after its last newline."""
     with path.open("rb+") as file:
         end = position = file.seek(0, 2)
         while position > 0:

@@ -23,7 +23,6 @@ from ludens.run.plan import Job
 from ludens.run.rows import EPISODES, Location
 
 SHARDS = "episodes"
-"""The folder of the workers' shards."""
 PARQUET = "compact.parquet"
 LINE = "line"
 """The column of `compact.parquet` with the lines of the shards."""
@@ -49,7 +48,6 @@ class Head:
     """`Plan.jobs_hash`; empty in runs of older versions."""
 
     def job_of(self, seed: int) -> Job:
-        """The job with the fields of this line."""
         return Job(self.key, self.entrant, self.task, seed, self.seating, self.sample)
 
 
@@ -61,7 +59,6 @@ class Record(Head):
 
 
 def write_line(head: Head, episode: bytes) -> bytes:
-    """A line with an episode, given as JSON."""
     return orjson.dumps(head)[:-1] + _SEPARATOR + episode + b"}\n"
 
 
@@ -76,7 +73,6 @@ def split_line(line: bytes) -> tuple[Head, bytes]:
 
 
 def read_record(folder: Path, head: Head, data: bytes) -> Record:
-    """The record of a line of the run in this folder."""
     try:
         episode = Episode.from_json(data)
     except BadFile as error:
@@ -107,7 +103,6 @@ def shard_size(folder: Path, shard: str) -> int:
 
 
 def open_parquet(path: Path) -> Any:
-    """A `pyarrow.parquet.ParquetFile`."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -145,11 +140,9 @@ class LineReader:
 
     @property
     def end(self) -> int:
-        """How much was read of all shards."""
         return self.ends.total()
 
     def unread(self) -> bool:
-        """Whether there is more to read."""
         sizes = ((name, shard_size(self.folder, name)) for name in shards_of(self.folder))
         return any(size > self.ends[name] for name, size in sizes)
 
@@ -166,7 +159,6 @@ class LineReader:
                 raise cannot("read", self.folder / shard, error) from None
 
     def shard(self, shard: str) -> Iterator[tuple[Head, Location, bytes, bytes]]:
-        """As `lines`, of one shard."""
         for line, length in self._raw(shard):
             location = Location(shard, self.ends[shard])
             self.ends[shard] += length
@@ -210,12 +202,10 @@ def iter_records(folder: Path) -> Iterator[Record]:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """All of `iter_records`."""
     return list(iter_records(folder))
 
 
 def raw_line(folder: Path, location: Location) -> bytes:
-    """The line at this place."""
     path = folder / location.shard
     if location.shard == PARQUET:
         return next(parquet_column(path, LINE, location.offset), b"")
@@ -228,7 +218,6 @@ def raw_line(folder: Path, location: Location) -> bytes:
 
 
 def read_episode(folder: Path, key: str, location: Location) -> Episode:
-    """The episode on the line at this place."""
     line = raw_line(folder, location)
     try:
         return Episode.from_json(split_line(line)[1])

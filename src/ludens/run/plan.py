@@ -54,7 +54,6 @@ def with_preset(spec: Spec, preset: str) -> Spec:
 
 
 def seat_specs(players: Mapping[str, str]) -> dict[str, str]:
-    """Seat to the spec of its player, as plans record it."""
     if seat := next((seat for seat, spec in players.items() if spec == MODEL), None):
         raise BadOption(f"--seat {seat} needs the spec of a player, such as bot/oracle; {MODEL} is not one.")
     return {seat: str(parse_spec(spec)) for seat, spec in players.items()}
@@ -117,7 +116,6 @@ class Entrants:
 
 
 def is_blind(spec: str) -> bool:
-    """Whether a spec asks for blank pictures."""
     parsed = parse_spec(spec)
     blind = parsed.options.get("blind")
     return blind is not None and configure(PromptOptions, {"blind": blind}, parsed.name).blind
@@ -336,7 +334,6 @@ class Plan:
 
     @cached_property
     def render(self) -> RenderOptions:
-        """How everything is shown."""
         overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
         return RenderOptions(self.theme, self.size, overrides)
 
@@ -350,7 +347,6 @@ class Plan:
         return [name for name in self.entrants if task.blindable or name not in self.controls]
 
     def count(self, task: Task) -> int:
-        """How many episodes of a task each entrant plays."""
         return self.places(task) * self.samples
 
     def places(self, task: Task) -> int:
@@ -376,26 +372,21 @@ class Plan:
         )
 
     def total(self) -> int:
-        """The number of jobs, without listing them."""
         return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        """The agent spec of every seat in a job."""
         seating = self.chosen[job.task].seatings[job.seating]
         return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        """The seats of the entrant in a job."""
         seating = self.chosen[job.task].seatings[job.seating]
         return tuple(seat for seat, who in seating.items() if who == MODEL)
 
     def to_json(self) -> bytes:
-        """The contents of `run.json`."""
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     @staticmethod
     def from_json(data: bytes) -> Plan:
-        """Read and validate `run.json`."""
         try:
             return read_json(Plan, data)
         except Invalid as error:
@@ -431,7 +422,6 @@ class Plan:
 
     @cached_property
     def _cell_hashes(self) -> dict[tuple[str, str], str]:
-        """Entrant and task to what `_cell_hash` returned."""
         return {}
 
     def check_unchanged(self) -> None:
@@ -496,12 +486,10 @@ class JobList(Sequence[Job]):
 
 
 def _hashed(value: Any) -> str:
-    """A short hash of JSON values."""
     return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
 def job_key(entrant: str, task: str, seed: int, seating: int, sample: int) -> str:
-    """The key of a job; see `Job.key`."""
     return f"{entrant}:{task}:{seed}:{seating}" + (f":{sample}" if sample else "")
 
 
@@ -541,7 +529,6 @@ def make_plan(
 
 
 def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
-    """The definition of each task as plain JSON values."""
     snapshot = {
         name: {
             "game": task.game,
@@ -558,7 +545,6 @@ def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
 
 
 def _hash_templates(folder: Path) -> str:
-    """A hash of the names and contents of all template files in a folder."""
     digest = blake2b(digest_size=12)
     for file in sorted(folder.glob("*.md")):
         try:
@@ -569,7 +555,6 @@ def _hash_templates(folder: Path) -> str:
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that determine what is played."""
     return dict(_versions())
 
 

@@ -45,16 +45,13 @@ class RunProgress:
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
         return monotonic() - self.started
 
     @property
     def done(self) -> int:
-        """Finished episodes of the whole run."""
         return self.before + self.episodes
 
     def count(self, row: EpisodeRow) -> None:
-        """Add one episode."""
         self.fallbacks += row.fallbacks + row.other_fallbacks
         if row.void:
             self.voids += 1
@@ -83,19 +80,16 @@ class TimeLeft:
         self._finished: Counter[tuple[str, str]] = Counter()
 
     def start(self, job: Job, now: float) -> None:
-        """A job has started; `now` is the time by any clock."""
         self._first_start = min(self._first_start, now)
         self._waiting[job.cell] -= 1
         self._running[job.key] = job, now
 
     def end(self, job: Job, now: float) -> None:
-        """A job has finished or is void."""
         _, started = self._running.pop(job.key)
         self._seconds[job.cell] += now - started
         self._finished[job.cell] += 1
 
     def retry(self, job: Job) -> None:
-        """A job will be played again."""
         self._waiting[job.cell] += 1
 
     def seconds(self, now: float) -> float | None:
@@ -193,7 +187,6 @@ def _stop_line(progress: RunProgress) -> str:
 
 
 def progress_line(progress: RunProgress) -> str:
-    """The progress in one line."""
     usage, counts, parts = progress.usage, progress.counts, [f"{progress.done}/{progress.total} episodes"]
     if usage.calls or counts["cached"]:
         speed = usage.calls / progress.seconds if progress.seconds > 0 else 0.0

@@ -46,7 +46,6 @@ class Score:
 
     @property
     def estimate(self) -> Estimate:
-        """The number with its interval."""
         return Estimate(self.mean, self.low, self.high, self.n, self.standard_error)
 
 
@@ -59,11 +58,9 @@ class TaskReferences:
     game: str
     version: int
     episodes: int
-    """Played by each player."""
     scores: tuple[Score, ...]
 
     def get(self, kind: Kind, metric: Metric) -> Score | None:
-        """The score of this kind, if it was measured."""
         matches = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
         return next(matches, None)
 
@@ -91,7 +88,6 @@ def references_of(whole: Suite, tasks: Iterable[Task]) -> dict[str, TaskReferenc
 
 
 def read_references(file: Path) -> References:
-    """The contents of a file of references."""
     try:
         return _parsed(file.read_text("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:

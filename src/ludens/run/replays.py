@@ -53,7 +53,6 @@ def find(rows: Sequence[RowDict], key: str) -> tuple[str, Location]:
 
 
 def read_episode_file(file: Path, number: int = 1) -> Episode:
-    """One episode of a file with one episode per line."""
     try:
         lines = [line for line in file.read_bytes().splitlines() if line.strip()]
     except OSError as error:
@@ -82,7 +81,6 @@ def pictures(
 
 
 def last_picture(episode: Episode, size: int) -> Picture:
-    """The final position."""
     game = game_of(episode)
     *_, last = replay(episode, game)
     view = view_of(game, render_options_of(episode, size), episode.seed)
@@ -96,7 +94,6 @@ def main_seat(episode: Episode) -> str:
 
 
 def animation(episode: Episode, seat: str | None = None, size: int | None = None, ms: int = 600) -> bytes:
-    """The episode as a GIF."""
     from ludens.draw import animate
 
     return animate([frame.picture for frame in pictures(episode, seat, size)], ms)

@@ -58,12 +58,10 @@ class Row:
 
     @property
     def overall(self) -> Estimate | None:
-        """The suite's overall number, if all its tasks were played."""
         return self.summaries.get(OVERALL)
 
     @property
     def blind(self) -> bool:
-        """Whether it is a blind control."""
         return is_blind(self.spec)
 
     @property
@@ -232,7 +230,6 @@ class RunReader:
 
     @property
     def indexed(self) -> bool:
-        """Whether rows are read from the index."""
         return not self._reader.direct
 
     def read(self, seconds: float = inf) -> bool:

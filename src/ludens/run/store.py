@@ -47,11 +47,9 @@ class Destination(NamedTuple):
     """The contents of the file `owner` there: a worker that does not find them has another folder of that
     name, or belongs to a process that does not own the run any more."""
     jobs_hash: str
-    """`Plan.jobs_hash` of the run."""
 
 
 def _store(file: LineFile, shard: str, outcome: Outcome, hashes: tuple[str, str]) -> EpisodeRow:
-    """Append an episode to a shard; returns its row, with its place."""
     row = outcome.row
     head = Head(row.key, row.entrant, row.task, row.seating, row.sample, row.void, *hashes)
     line = write_line(head, outcome.data)
@@ -92,7 +90,6 @@ class ShardWriter:
             return False
 
     def close(self) -> None:
-        """Close the shard."""
         if self._file is not None:
             self._file.close()
 
@@ -139,7 +136,6 @@ class Store:
 
     @classmethod
     def reopen(cls, folder: Path) -> Self:
-        """The folder of an existing run."""
         plan = read_plan(folder)
         plan.check_unchanged()
         return cls(folder, plan)
@@ -273,7 +269,6 @@ class Store:
 
 
 def read_plan(folder: Path) -> Plan:
-    """The plan of a run."""
     try:
         return Plan.from_json((folder / "run.json").read_bytes())
     except OSError:

@@ -70,16 +70,13 @@ class Metric:
 
     @property
     def limits(self) -> Bounds:
-        """What intervals stay within."""
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
-        """Seed and value of every episode that counts."""
         values = ((one.seed, self.value(one)) for one in played)
         return [(seed, value) for seed, value in values if value is not None]
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
-        """The metric over whole episodes."""
         return self.over(self.observations(played))
 
     def over(self, observations: Sequence[Observation]) -> Estimate:
@@ -92,7 +89,6 @@ class Metric:
 
 
 def fact(name: str) -> Callable[[EpisodeResult], Any]:
-    """A fact of an episode, as the value of a metric."""
     return lambda played: played.episode.facts[name]
 
 
@@ -151,7 +147,6 @@ def won(played: EpisodeResult) -> bool:
 RETURN = mean_of("return", own_return)
 WON = rate_of("won", won)
 COUNT: Bounds = (0.0, inf)
-"""The bounds of a number of things."""
 
 Seating = Mapping[str, str]
 
@@ -186,7 +181,6 @@ class Task:
 
 
 def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    """The seats that the entrant plays."""
     return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
 
 
@@ -245,7 +239,6 @@ class Suite:
 
     @property
     def summary_metrics(self) -> list[Metric]:
-        """The metrics of summaries."""
         return [summary.metric for summary in self.summaries if summary.metric is not None]
 
     def __post_init__(self) -> None:
@@ -290,7 +283,6 @@ def suite(name: str) -> Suite:
 
 
 def suite_options(name: str) -> Mapping[str, Field[Any]]:
-    """The options of a registered suite, by name."""
     entry = _registered(name)
     return {} if isinstance(entry, Suite) else options_of(entry)
 

@@ -52,7 +52,6 @@ class VerifiedRun:
     time: str
     """When, in UTC, as 2026-01-31T12:00:00+00:00."""
     hash: str
-    """Hash of the files that were verified (`hash_run`)."""
     episodes: int
     """Lines that were verified, void episodes included."""
     moves: int
@@ -107,23 +106,19 @@ def verification_text(folder: Path) -> str:
 
 
 def write_verified(folder: Path, result: VerifiedRun) -> None:
-    """Write `verified.json` atomically."""
     data = orjson.dumps(asdict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     write_atomically(folder / VERIFIED, data)
 
 
 def hash_run(folder: Path) -> str:
-    """A hash of `run.json` and the shards."""
     return _hash_files(folder, ["run.json", EPISODES, *(n for n in shards_of(folder) if n != EPISODES)])
 
 
 def index_hash(folder: Path) -> str:
-    """A hash of the index; empty if there is none."""
     return _hash_files(folder, [INDEX])
 
 
 def _hash_files(folder: Path, names: Sequence[str]) -> str:
-    """A hash of these files; empty if there is none of them."""
     digest, size = blake2b(digest_size=16), 0
     for name in names:
         path = folder / name
@@ -157,7 +152,6 @@ class RunVerification:
     """What was verified in a run so far."""
 
     total: int
-    """Lines in the file."""
     episodes: int = 0
     """Lines that were verified, void episodes included."""
     verified: Verified = field(default_factory=Verified)
@@ -169,9 +163,7 @@ class RunVerification:
     proven: int = 0
     """Planned episodes that were played and verified."""
     voids: int = 0
-    """Lines with a void episode."""
     missing: list[str] = field(default_factory=list)
-    """Keys of the planned episodes that are not there."""
     repeated: list[str] = field(default_factory=list)
     """Keys of further lines of an episode that is there already."""
     unplanned: list[str] = field(default_factory=list)
@@ -282,8 +274,6 @@ def _outcomes(
 
 
 class _Verifier:
-    """Verifies episodes of one run."""
-
     def __init__(self, folder: Path, plan: Plan) -> None:
         self._folder, self._check = folder, PlanCheck(folder, plan)
 

@@ -224,7 +224,6 @@ class Panel:
 
     @property
     def indices(self) -> set[int]:
-        """The steps that can be shown."""
         return set(range(len(self.replay.steps))) if self.address else {step.index for step in self.steps}
 
 
@@ -269,7 +268,6 @@ def embed(
 def _embed_step(
     replayed: EpisodeReplay, index: int, limit: SizeLimit, system_prompts: dict[str, str]
 ) -> ShownStep:
-    """A step as the seats that act saw it, with as much as the limit allows."""
     has_room = limit.left > 0
     source: PictureSource = (lambda picture, *_: data_uri(picture)) if has_room else (lambda *_: "")
     step = replayed.step(index, source, replayed.moves(index) or [main_seat(replayed.episode)])
@@ -292,7 +290,6 @@ def _embed_step(
 def _embed_replies(
     replayed: EpisodeReplay, index: int, seat: ShownSeat, limit: SizeLimit, system_prompts: dict[str, str]
 ) -> list[ShownReply]:
-    """The replies of a move, each with the messages that were not shown before."""
     replies, repeated = [], 0
     for reply, prompt in zip(seat.replies, replayed.prompts(index, seat.name), strict=False):
         new = list(without_earlier(prompt[repeated:]))

@@ -164,7 +164,6 @@ class Report(NamedTuple):
     usage: Usage
     """What all jobs of the worker have spent."""
     counts: Counter[str]
-    """The events of its models."""
 
     def unwrap(self) -> Outcome | str:
         """The result; raises the usage error if it is one."""
@@ -218,7 +217,6 @@ class Worker:
         return self._runner
 
     async def ready(self) -> Report:
-        """Check that the plan can be played here."""
         try:
             self._get_runner().check()
         except UsageError as error:
@@ -248,13 +246,11 @@ class Worker:
         self._get_runner().stop_waiting()
 
     def report(self, result: Outcome | str = "") -> Report:
-        """A result with the current usage."""
         if self._runner is None:
             return Report(result, self._id, Usage(calls=0), Counter())
         return Report(result, self._id, self._runner.usage, self._runner.counts)
 
     async def close(self) -> None:
-        """Close every model."""
         if self._runner is not None:
             await self._runner.close()
         if self._shard is not None:
@@ -304,7 +300,6 @@ class WorkerExecutor(Executor):
         return outcome
 
     def _add_report(self, report: Report) -> None:
-        """Keep a report, unless a later one of the same worker arrived before it."""
         before = self._reports.setdefault(report.worker, report)
         if (report.usage.calls, report.counts.total()) >= (before.usage.calls, before.counts.total()):
             self._reports[report.worker] = report
@@ -330,8 +325,6 @@ class _Reserve(NamedTuple):
 
 
 class _Reserved(NamedTuple):
-    """The answer to `_Reserve`; the reason is empty if the call is reserved."""
-
     number: int
     reason: str
 
@@ -443,14 +436,12 @@ class _WorkerProcess:
         self.listener = loop.create_task(self._listen(on_report))
 
     async def play(self, job: Job) -> Report:
-        """Send a job and wait for its report."""
         future: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
         self._pending[job.key] = future
         (await self._channel).send(job)
         return await future
 
     def stop_waiting(self) -> None:
-        """Let calls fail that only wait to be sent again."""
         if self._channel.done() and not self.dead:
             self._channel.result().send(_StopWaiting())
 
@@ -516,7 +507,6 @@ class _ChannelLedger(RemoteLedger):
         self._channel.send(_Settle(expected, actual))
 
     def reserved(self, message: _Reserved) -> None:
-        """The main process has answered."""
         self._waiting.pop(message.number).set_result(message.reason)
 
 

@@ -202,12 +202,10 @@ class Trial:
 
 
 def is_text(value: object) -> bool:
-    """Whether this is a string with something in it."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def is_tuple(value: object) -> bool:
-    """Whether this is a tuple: asked of values whose type is only promised."""
     return isinstance(value, tuple)
 
 

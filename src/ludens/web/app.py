@@ -51,7 +51,6 @@ async def _close(app: web.Application) -> None:
 
 @web.middleware
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Errors as pages, or as JSON for requests of scripts."""
     try:
         return await handler(request)
     except web.HTTPException as error:

@@ -41,7 +41,6 @@ class Connection(asyncio.Protocol):
     def __init__(self, served: asyncio.Protocol, all_connections: Connections) -> None:
         self.address = ""
         self.busy = False
-        """Whether a request has arrived and is being answered."""
         self._served, self._all = served, all_connections
         self._transport: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -78,12 +77,10 @@ class Connection(asyncio.Protocol):
             self._served.connection_lost(error)
 
     def begin_request(self, has_body: bool) -> None:
-        """The headers of a request have arrived; a body may never do so."""
         self.busy = not has_body
         self._keep()
 
     def end_request(self) -> None:
-        """The request is answered; aiohttp waits for the next one."""
         self.busy = False
         self._all.renew(self)
 
@@ -138,14 +135,12 @@ class Connections:
         return True
 
     def renew(self, connection: Connection) -> None:
-        """The connection begins to wait."""
         here = self._open.get(connection.address, {})
         if connection in here:
             del here[connection]
             here[connection] = None
 
     def forget(self, connection: Connection) -> None:
-        """The connection is closed, or about to be."""
         here = self._open.get(connection.address, {})
         if connection in here:
             del here[connection]

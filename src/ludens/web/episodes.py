@@ -41,7 +41,6 @@ class Replays:
         self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
     def get(self, folder: Path, location: Location, key: str) -> tuple[Head, EpisodeReplay]:
-        """The episode on a line. Blocks."""
         line = raw_line(folder, location)
         place = folder, location, blake2b(line, digest_size=16).digest()
         entry = self._kept.pop(place, None)
@@ -116,7 +115,6 @@ def _address(run: str, head: Head, location: Location) -> str:
 
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
-    """One episode, or two side by side."""
     run, head, location, replay = await _requested(request)
     panels = [_panel(run, head, location, replay)]
     if "with_key" in request.query:
@@ -163,7 +161,6 @@ async def _others(request: web.Request, run: str, head: Head, location: Location
 
 
 async def episode_step(request: web.Request) -> web.Response:
-    """One step, as a part of the page."""
     run, head, offset, replay = await _requested(request)
     index, address = _number(request, "step", len(replay.steps)), _address(run, head, offset)
 
@@ -177,7 +174,6 @@ async def episode_step(request: web.Request) -> web.Response:
 
 
 async def episode_prompt(request: web.Request) -> web.Response:
-    """The prompts of one move, one for every reply, as a part of the page."""
     *_, replay = await _requested(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     prompts = await render(request, replay.prompts, index, seat)
@@ -185,7 +181,6 @@ async def episode_prompt(request: web.Request) -> web.Response:
 
 
 async def episode_picture(request: web.Request) -> web.Response:
-    """A picture that a seat sees before a step."""
     *_, replay = await _requested(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     pictures = await render(request, replay.pictures, index, seat)

@@ -59,7 +59,6 @@ def _card(name: str) -> Card:
 
 @lru_cache(maxsize=512)
 def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
-    """The picture of a position as PNG, and its text twin."""
     if name not in GAMES.names():
         raise UnknownName("game", name, GAMES.names())
     get_theme(theme)
@@ -172,7 +171,6 @@ class Catalogue:
         return folder if folder is not None and (folder / "run.json").is_file() else None
 
     def runs(self) -> list[RunInfo]:
-        """Every run, latest first."""
         with self._lock:
             self._scan()
             infos = [self._info(name, folder) for name, folder in self._folders.items()]

@@ -27,10 +27,8 @@ class WebSettings:
     """The settings of `ludens web`."""
 
     runs: Path = Path("runs")
-    """The folder whose runs are shown."""
     access: ServerAccess = field(default_factory=ServerAccess)
     study: StudyFile | None = None
-    """The study to conduct."""
     budget: Budget = field(default_factory=Budget)
     """What models may cost."""
 
@@ -43,8 +41,6 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class _Queue:
-    """What waits for one address."""
-
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     waiting: int = 0
 
@@ -79,7 +75,6 @@ RENDERER = web.AppKey("renderer", Renderer)
 
 
 async def render(request: web.Request, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-    """What the function returns in the thread that draws, when it is the turn of the request."""
     return await request.app[RENDERER].run(address_of(request), work, *args, **more)
 
 

@@ -85,7 +85,6 @@ class LiveRun:
             task.result()
 
     async def close(self) -> None:
-        """Stop reading."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -151,7 +150,6 @@ class LiveRuns:
         self._runs: OrderedDict[str, LiveRun] = OrderedDict()
 
     async def get(self, name: str, folder: Path) -> LiveRun:
-        """The run, which may not have been read yet."""
         run = self._runs.pop(name, None) or LiveRun(name, folder)
         self._runs[name] = run
         if len(self._runs) > MAX_LIVE:
@@ -159,7 +157,6 @@ class LiveRuns:
         return run
 
     async def close(self) -> None:
-        """Stop reading."""
         for run in self._runs.values():
             await run.close()
 
@@ -167,11 +164,9 @@ class LiveRuns:
 PAGE = 50
 KINDS = ("done", "horizon", "forfeit", "void", "fallback")
 _LIMIT = 200
-"""Characters of a query that are looked at."""
 _KEPT: WeakKeyDictionary[Snapshot, dict[int, list[Listed]]] = WeakKeyDictionary()
 
 Listed = tuple[Row, Cell, EpisodeRow]
-"""One episode in the list, and where it belongs."""
 
 
 def first_value(cell: Cell, row: EpisodeRow) -> float | None:
@@ -235,17 +230,14 @@ class Query:
         )
 
     def includes(self, entrant: str, task: str) -> bool:
-        """Whether episodes of a cell may be listed."""
         return (not self.entrant or entrant == self.entrant) and (not self.task or task == self.task)
 
     def matches(self, row: EpisodeRow) -> bool:
-        """Whether an episode of such a cell is listed."""
         return (not self.seed or str(row.seed) == self.seed) and (
             not self.kind or (row.fallbacks > 0 if self.kind == "fallback" else row.status == self.kind)
         )
 
     def address(self, run: str, **changes: Any) -> str:
-        """The address of the page with this query."""
         changed = replace(self, **changes)
         given = {
             name: value for name, value in vars(changed).items() if value and (name, value) != ("page", 1)
@@ -335,7 +327,6 @@ _NAME = "{run:.+}"
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    """Add the page of a run."""
     app[LIVE] = LiveRuns()
     app.cleanup_ctx.append(_reading)
     app.router.add_get(f"/run/{_NAME}", run_page)
@@ -366,7 +357,6 @@ async def live_run(request: web.Request) -> LiveRun:
 
 @may_be_linked
 async def run_page(request: web.Request) -> web.Response:
-    """The whole page."""
     run = await live_run(request)
     context = await asyncio.to_thread(_context, run, request)
     return page("run.html", title=run.name, **context)

@@ -75,13 +75,11 @@ class ServerAccess:
     """Who may use the server."""
 
     host: str = "127.0.0.1"
-    """The address it listens on."""
     names: tuple[str, ...] = ()
     """Further names under which people reach it, for example through a proxy."""
     token: str = ""
     """Of visitors; made when it is needed and not given."""
     organiser: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """The organiser's token."""
     url: str = ""
     """The address that links contain; by default made of name and port."""
     proxies: tuple[Network, ...] = ()
@@ -98,7 +96,6 @@ class ServerAccess:
 
     @property
     def local(self) -> bool:
-        """Whether only people on this machine can reach the server."""
         return is_loopback(self.host) and not self.names
 
     @property
@@ -155,7 +152,6 @@ def _is_address(name: str) -> bool:
 
 
 def _cookie(request: web.Request) -> str:
-    """The name of the cookie: browsers share cookies between the ports of a host."""
     return f"ludens-{request.host.rpartition(':')[2] if ':' in request.host else '80'}"
 
 
@@ -167,7 +163,6 @@ class RateLimit:
         self._used: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, now: float | None = None) -> bool:
-        """Count a request; False if there were too many."""
         now = monotonic() if now is None else now
         if len(self._used) > 10_000:
             self._forget(now)
@@ -180,7 +175,6 @@ class RateLimit:
         return True
 
     def _forget(self, now: float) -> None:
-        """Forget the addresses whose requests no longer count."""
         still = {a: (u, t) for a, (u, t) in self._used.items() if u > (now - t) * self._per_second}
         self._used = still if len(still) <= 10_000 else {}
 
@@ -274,7 +268,6 @@ def _sign_in(request: web.Request, access: ServerAccess) -> None:
 def set_token(
     request: web.Request, reply: web.StreamResponse, name: str, token: str, path: str, days: int
 ) -> None:
-    """Keep a token in a cookie of the browser."""
     reply.set_cookie(
         name, token, path=path, httponly=True, samesite="Lax", secure=request.secure, max_age=days * 86400
     )

@@ -117,7 +117,6 @@ class MoveLog:
 
 LOG = logging.getLogger(__name__)
 HUMAN = "human"
-"""The spec of a person."""
 
 FAILED = "another player could not answer."
 
@@ -141,7 +140,6 @@ class PersonSeat:
     listener: Listener | None = None
     """The browser that shows the seat: the last one that connected."""
     seen: float = field(default_factory=monotonic)
-    """When the person was last connected."""
     joined: bool = False
     """Whether a browser has ever shown the seat."""
     number: int = 0
@@ -180,8 +178,6 @@ class PersonSeat:
 
 @dataclass(frozen=True)
 class Setup:
-    """What is played, and by whom."""
-
     game: Game
     specs: Mapping[str, str]
     """Seat to spec; `human` for people."""
@@ -447,7 +443,6 @@ def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:
 
 
 MOST = 2_000
-"""Sessions at once."""
 KEPT_SECONDS = 3_600.0
 """How long a session waits for people to come back."""
 _SWEEP_SECONDS = 10.0

@@ -52,7 +52,6 @@ class Spending:
             raise BadOption(f"the budget for {names} is used up: {reason}.")
 
     async def close(self) -> None:
-        """Close every model."""
         for model in self.models.values():
             await model.close()
 

@@ -19,12 +19,10 @@ class Order:
     """A task to measure."""
 
     key: str
-    """Its definition."""
     suite: str
     task: str
     episodes: int
     file: Path | None
-    """Where its references are kept."""
     least: int = 0
     """Episodes that stored references must have to be used."""
 
@@ -54,7 +52,6 @@ def orders(
 
 
 def stored(order: Order) -> TaskReferences | None:
-    """The references of an order in its file, if they have enough episodes."""
     if order.file is None or not order.file.is_file():
         return None
     known = read_references(order.file).get(order.key)

@@ -79,7 +79,6 @@ def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary
 
 
 def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
-    """Players by name, fitted on questions of other seeds: one for each metric."""
     [seat] = game.seats
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
@@ -151,7 +150,6 @@ def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
 
 
 def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
-    """The episode in which this was answered; None if it may not be."""
     after = state.clone()
     if after.refusal(seat, answer) is not None:
         return None

@@ -68,7 +68,6 @@ class Words:
 
     @cached_property
     def pieces(self) -> frozenset[str]:
-        """Lines, words, and pairs of words."""
         pieces = set(self.lines)
         for line in self.lines:
             words = _WORD.findall(line.lower())
@@ -274,7 +273,6 @@ class _Rows:
         self._questions = self.spread([example.words.question for example in examples])
 
     def spread(self, values: Sequence[Hashable]) -> Array:
-        """A number for the value of each question, in all its rows."""
         return np.repeat(_numbered(values), self.sizes)
 
     def start(self) -> tuple[Array, Array]:
@@ -295,7 +293,6 @@ class _Rows:
         return np.asarray((others + WEIGHT * expected) / (number + WEIGHT))
 
     def reward_of(self, scores: Array) -> float:
-        """The mean reward of the answers with the highest scores."""
         order = np.lexsort((-scores, self.question))
         firsts = order[np.cumsum([0, *self.sizes[:-1]])]
         return float(self.reward[firsts].mean())
@@ -307,6 +304,5 @@ def _numbered(values: Iterable[Hashable]) -> Array:
 
 
 def _joint(group: Array, other: Array) -> Array:
-    """The groups that differ in either."""
     joined = group * (int(other.max()) + 1) + other
     return np.asarray(np.unique(joined, return_inverse=True)[1].reshape(-1))

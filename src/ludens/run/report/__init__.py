@@ -87,5 +87,4 @@ def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
 
 
 def verification_lines(results: Results) -> list[str]:
-    """For every run, whether it was verified."""
     return [one_line(f"{folder}: {verification_text(folder)}") for folder in results.plans]

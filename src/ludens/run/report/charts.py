@@ -35,7 +35,6 @@ class Bar:
     color: int
     kind: RowKind = "ours"
     mark: float | None = None
-    """The value of the blind control."""
     short: str = ""
     """The label in the chart, if not `label`."""
     note: str = ""
@@ -100,7 +99,6 @@ class BarChart:
         return round(self.labels_width + (min(max(value, self.low), self.high) - self.low) * scale, 1)
 
     def span(self, bar: Bar) -> tuple[float, float] | None:
-        """The left end and the width of a bar; None if its value is unknown."""
         if not isfinite(bar.value):
             return None
         zero = max(self.low, 0.0) if self.high > 0 else self.high
@@ -109,7 +107,6 @@ class BarChart:
 
     @property
     def ticks(self) -> list[float]:
-        """A few round numbers between the ends."""
         rough = (self.high - self.low) / 4
         power = 10.0 ** floor(log10(rough))
         step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
@@ -137,7 +134,6 @@ class Ring:
 
     @property
     def numbers(self) -> Sequence[str]:
-        """The number on each axis as text."""
         return self.texts or [NOTHING if isnan(value) else f"{value:.1f}" for value in self.values]
 
 
@@ -179,7 +175,6 @@ class RadarChart:
         return " ".join("{},{}".format(*self.point(index, r)) for index, r in enumerate(reach))
 
     def anchor(self, index: int) -> str:
-        """How the label of an axis is aligned."""
         side = cos(2 * pi * index / len(self.axes) - pi / 2)
         return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
 
@@ -222,7 +217,6 @@ Chart = BarChart | RadarChart | HeatMap
 
 
 def color_of(results: SuiteResults, name: str) -> int:
-    """The color of an entrant, the same in all charts."""
     return [row.name for row in results.rows].index(name) % COLORS
 
 
@@ -314,7 +308,6 @@ def _means(estimates: Mapping[str, Estimate]) -> dict[str, float]:
 
 
 def published_color(results: SuiteResults, index: int) -> int:
-    """The color of a published row, after those of the entrants."""
     return (len(results.rows) + index) % COLORS
 
 
@@ -414,7 +407,6 @@ class CurveChart:
 
     @property
     def ticks(self) -> list[float]:
-        """Five numbers on the axis."""
         return [self.high * share / 4 for share in range(5)]
 
     def x(self, index: int) -> float:
@@ -426,12 +418,10 @@ class CurveChart:
         return round(bottom - (bottom - top) * min(max(value / self.high, 0.0), 1.0), 1)
 
     def path(self, line: CurveLine) -> str:
-        """The points of a line that are known."""
         points = enumerate(line.values)
         return " ".join(f"{self.x(i)},{self.y(value)}" for i, value in points if isfinite(value))
 
     def whiskers(self, line: CurveLine) -> list[tuple[float, float, float]]:
-        """Position, lower and upper end of each interval."""
         spans = enumerate(zip(line.lows, line.highs, strict=True))
         return [(self.x(i), self.y(a), self.y(b)) for i, (a, b) in spans if isfinite(a) and isfinite(b)]
 

@@ -75,7 +75,6 @@ def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 METRIC = "metric."
-"""Prefix of the columns of metrics."""
 
 
 EPISODE_COLUMNS: Types = {
@@ -206,7 +205,6 @@ class ResultRow:
     blind_low: float | None = None
     blind_high: float | None = None
     blind_control: str | None = None
-    """The entrant that is the blind control."""
     sees: bool | None = None
     """Whether the entrant is significantly better than its blind control."""
     trained: bool | None = None

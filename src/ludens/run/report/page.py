@@ -104,7 +104,6 @@ class Pick:
 
     @property
     def value_text(self) -> str:
-        """The metric with its unit; empty if the episode has no value."""
         metric = self.cell.task.metrics[0]
         scale, unit = (100, "%") if metric.percent else (1, "")
         return "" if self.value is None else f"{metric.name} {scale * self.value:.4g}{unit}"
@@ -117,7 +116,6 @@ def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
 
 
 def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
-    """The best, the worst, those with most fallbacks, then the others."""
     metric = cell.task.metrics[0]
     values = cell.paired_values(metric)
     tags: dict[Place, list[str]] = {}

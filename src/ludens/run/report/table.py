@@ -43,7 +43,6 @@ class Value:
     published: bool = False
     """Published numbers have no interval."""
     marked: bool = False
-    """Whether it is not above the blind baseline."""
     source: Source | None = None
     """Whose episodes it was computed from."""
 
@@ -58,17 +57,14 @@ class Value:
 
     @property
     def mean(self) -> str:
-        """The mean without a mark."""
         return self._text(self.estimate.mean, self.signed)
 
     @property
     def number(self) -> str:
-        """The mean, with its mark."""
         return self.mean + (MARK if self.marked else "")
 
     @property
     def interval(self) -> str:
-        """The interval; empty if there is none."""
         if self.published or not self.is_known:
             return ""
         if isnan(self.estimate.low):
@@ -91,7 +87,6 @@ class Value:
 
 
 Entry = str | Value
-"""The contents of one field of a table."""
 
 
 @dataclass(frozen=True)
@@ -187,14 +182,12 @@ class _Grid:
 
     @property
     def widths(self) -> list[int]:
-        """Of the columns, with what is between them."""
         return [
             max(len(line) for entry in column for line in entry.split("\n")) + GAP
             for column in zip(*self.rows, strict=True)
         ]
 
     def transposed(self) -> _Grid:
-        """Columns as rows; names that are too long are wrapped."""
         first, *rows = zip(*self.rows, strict=True)
         heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
         named = [["\n".join(wrapped(row[0].split("\n"), NAME)), *row[1:]] for row in rows]

@@ -68,7 +68,6 @@ def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
 
 
 def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
-    """The suite's labels, then others that occur; `normal` last."""
     others = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
     return sorted([*results.suite.labels, *others], key=lambda label: label == NORMAL)
 
@@ -230,7 +229,6 @@ def _notes(results: SuiteResults) -> Iterator[str]:
 
 
 def _legend(results: SuiteResults, rows: Sequence[TableRow], references: ReferenceScores) -> Iterator[str]:
-    """What the signs in a table of scores mean."""
     yield "Brackets contain 95% intervals."
     if any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries):
         yield "[n equal]: all n observations were equal, so that their spread is unknown."
@@ -255,7 +253,6 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
 
 
 def shown_summaries(results: SuiteResults) -> list[Summary]:
-    """The summaries of what tables show, but `OVERALL`."""
     return [s for s in results.suite.summaries if s.metric is None and s.name != OVERALL]
 
 
@@ -298,7 +295,6 @@ def metric_summaries(results: SuiteResults) -> Table | None:
 
 
 def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
-    """Every metric that `scores` does not show."""
     in_scores = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
     rows = [
         TableRow(
@@ -430,7 +426,6 @@ def standard_deviations(results: SuiteResults) -> Table | None:
 
 
 def _spread(results: SuiteResults, column: MetricColumn, row: Row) -> float | None:
-    """The standard deviation of single episodes, in the unit of the table; None if it is not known."""
     cell, metric = row.cells.get(column.task.name), column.metric
     if cell is None:
         return None

@@ -40,7 +40,6 @@ _NEWCOMERS = web.AppKey("newcomers", RateLimit)
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    """Add the pages of the study, if there is one."""
     if settings.study is None:
         return
     app[ROOM] = Room(settings.study, settings.runs, app[SPENDING])
@@ -64,7 +63,6 @@ async def _conduct(app: web.Application) -> AsyncIterator[None]:
 
 
 def study_path(app: web.Application) -> str | None:
-    """The address of the study; None where there is none."""
     return f"/study/{app[ROOM].records.key}" if ROOM in app else None
 
 
@@ -115,7 +113,6 @@ def _step(
     status: int = 200,
     form: Mapping[str, str] = MappingProxyType({}),
 ) -> web.Response:
-    """The page of a step; `form` is what a participant has filled in."""
     study = room.study
     step = room.step(participant) if participant else "consent"
     if step == "done" and participant:

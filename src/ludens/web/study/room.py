@@ -83,7 +83,6 @@ class Room:
             yield
 
     def _end_interrupted(self) -> None:
-        """Record the end of games that were played when the server stopped."""
         cut = [
             (each, game)
             for each in self.records.participants.values()
@@ -146,7 +145,6 @@ class Room:
         return None
 
     def step(self, participant: Participant) -> str:
-        """The step at which a participant is."""
         if participant.withdrawn:
             return "withdrawn"
         if not participant.consented:
