@@ -13,11 +13,11 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
+from ludens.core.processes import WorkerDied
 from ludens.models.ledger import Budget
 from ludens.run.engine import Engine
 from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.rows import EpisodeRow, Outcome
 from ludens.run.store import Store
 from ludens.run.workers import Executor, InProcess, interrupts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
 from ludens.cli.output import aside, counted, json_out, table
-from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UsageError
+from ludens.core.processes import cores
 
 if TYPE_CHECKING:
     from ludens.run.references import TaskReferences

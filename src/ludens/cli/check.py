@@ -11,7 +11,7 @@ from ludens import __version__
 from ludens.cli.arguments import Json
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import json_out, table
-from ludens.core.cores import cores
+from ludens.core.processes import cores
 
 CORE = (
     "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "rich", "scipy",

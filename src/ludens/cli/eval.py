@@ -33,9 +33,9 @@ from ludens.cli.arguments import (
 )
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console, write_file
-from ludens.core.cores import cores
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.processes import cores
 from ludens.core.spec import Spec, parse_spec
 
 if TYPE_CHECKING:

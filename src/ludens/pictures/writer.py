@@ -11,24 +11,21 @@ written once its line is in `parts/`, after its pictures. Several processes may 
 from __future__ import annotations
 
 import shutil
-import signal
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from time import sleep
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import orjson
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, LudensError, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.options import option_values
+from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.registry import Registry
 from ludens.draw import Picture
 from ludens.pictures.manifest import (
@@ -45,11 +42,6 @@ from ludens.pictures.manifest import (
     write_manifest,
 )
 from ludens.pictures.sets import PARTS
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
-
 
 _HEADER = "header.json"
 _IMAGES = "images"
@@ -179,7 +171,6 @@ def _contents(path: Path) -> bytes | None:
 
 
 GENERATORS = Registry("picture set", "ludens.pictures")
-_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -251,26 +242,14 @@ def fill(
             _make(writer, generator, number)
             progress(made)
         return
-    context = get_context("spawn")
-    shares = [share for share in (todo[k::workers] for k in range(workers)) if share]
-    pipes = [context.Pipe(duplex=False) for _ in shares]
-    processes = [
-        context.Process(target=_work, args=(writer, generator, share, sender), daemon=True)
-        for share, (_, sender) in zip(shares, pipes, strict=True)
-    ]
+    results = run_in_processes(
+        _make_here, todo, workers, ordered=False, start=_start, args=(writer, generator)
+    )
     try:
-        for process in processes:
-            process.start()
-        while any(process.is_alive() for process in processes):
-            sleep(_POLL_SECONDS)
-            _raise_failure(processes, [receiver for receiver, _ in pipes])
-            progress(len(writer.written()) + len(writer.skipped()))
-        _raise_failure(processes, [receiver for receiver, _ in pipes])
-    finally:
-        for process in processes:
-            if process.pid is not None:
-                process.terminate()
-                process.join()
+        for made, _ in enumerate(results, before + 1):
+            progress(made)
+    except WorkerDied as error:
+        raise UsageError(f"{error}; what it made is kept: run the command again to continue.") from None
 
 
 def _make(writer: PictureSetWriter, generator: Generator, number: int) -> None:
@@ -283,32 +262,19 @@ def _make(writer: PictureSetWriter, generator: Generator, number: int) -> None:
         writer.add(id, made.pictures, scene=made.scene, changes=made.changes, licence=made.licence)
 
 
-def _work(
-    writer: PictureSetWriter, generator: Generator, numbers: Sequence[int], failure: Connection
-) -> None:
-    """A process that makes its share. It ends when the command that started it was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command that started this stops it
-    parent = parent_process()
+_work: tuple[PictureSetWriter, Generator]
+
+
+def _start(writer: PictureSetWriter, generator: Generator) -> None:
+    global _work
+    _work = writer, generator
+
+
+def _make_here(number: int) -> None:
     try:
-        for number in numbers:
-            if parent is not None and not parent.is_alive():
-                return
-            _make(writer, generator, number)
-    except UsageError as error:
-        failure.send((isinstance(error, BadFile), str(error)))
-        raise SystemExit(1) from None
-
-
-def _raise_failure(processes: Sequence[SpawnProcess], receivers: Sequence[Connection]) -> None:
-    for process, receiver in zip(processes, receivers, strict=True):
-        if receiver.poll():
-            bad_file, message = receiver.recv()
-            raise BadFile(message) if bad_file else UsageError(message)
-        if process.exitcode:
-            raise UsageError(
-                f"a process that made pictures ended with code {process.exitcode}; what it made is kept: run "
-                "the command again to continue."
-            )
+        _make(*_work, number)
+    except UsageError as error:  # as an exception that can be pickled
+        raise (BadFile if isinstance(error, BadFile) else UsageError)(str(error)) from None
 
 
 def checked_count(count: int) -> int:

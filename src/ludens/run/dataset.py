@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.game import Game
+from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import Registry, make
 from ludens.core.view import Picture, RenderOptions
 from ludens.run.plan import versions
-from ludens.run.pool import run_in_processes
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,14 +11,13 @@ from itertools import count
 from time import monotonic
 
 from ludens.concurrent import run_many
-from ludens.core.cores import cores
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
+from ludens.core.processes import WorkerDied, cores
 from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.budget import BudgetGuard
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.progress import RunProgress, TimeLeft
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Store

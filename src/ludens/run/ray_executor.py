@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
+from ludens.core.processes import WorkerDied
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.rows import Outcome
 from ludens.run.store import Store
 from ludens.run.workers import Report, Worker, WorkerExecutor

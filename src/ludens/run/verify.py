@@ -13,11 +13,11 @@ from typing import Literal
 
 import orjson
 
-from ludens.core.cores import cores
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
 from ludens.core.files import write_atomically
 from ludens.core.plain import one_line
+from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.validation import Invalid, read_json
 from ludens.core.verify import Verified, verify
 from ludens.models.settings import is_model
@@ -36,7 +36,6 @@ from ludens.run.lines import (
     split_line,
 )
 from ludens.run.plan import Plan
-from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.rows import EPISODES, Location, RowMaker
 from ludens.run.store import FINISHED, read_finished, read_plan
 from ludens.run.task import import_suite, suite

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple, Self
 from ludens.agents import agent_paths, import_agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
+from ludens.core.processes import SIGNALS, WorkerDied, blocked_signals
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import SIGNALS, WorkerDied, blocked_signals
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite

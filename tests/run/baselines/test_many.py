@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ludens.core.processes import WorkerDied
 from ludens.run.baselines import many, measure
-from ludens.run.pool import WorkerDied
 from ludens.run.references import TaskReferences
 from ludens.run.task import MODEL, EpisodeResult, Task, mean_of, suite
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ludens.core.errors import UnknownName, UsageError
+from ludens.core.processes import WorkerDied, run_in_processes
 from ludens.core.registry import make
 from ludens.run.baselines import default_episodes, measure
-from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
 

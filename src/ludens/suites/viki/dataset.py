@@ -7,8 +7,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, cast
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.games.viki.bots import reasoning
@@ -16,7 +16,6 @@ from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.levels import AnswerState, Level
 from ludens.games.viki.sources import SEAT
 from ludens.run.dataset import ColumnType, Dataset, Order, counted
-from ludens.run.pool import run_in_processes
 
 LEVELS = ("activate", "plan", "trace")
 STRIDE = 10_000_000
