@@ -47,12 +47,10 @@ class Evaluation:
 
     def table(self, width: int = 160) -> str:
         """Entrants x tasks as text, with intervals and warnings."""
-        from ludens.run.report.table import plain, split
-        from ludens.run.report.tables import scores, task_scores
+        from ludens.run.report import main_tables
+        from ludens.run.report.table import plain
 
-        suites = self.results.suites
-        tables = [part for suite in suites for part in (*split(scores(suite)), task_scores(suite))]
-        return plain([part for part in tables if part is not None], width)
+        return plain(main_tables(self.results), width)
 
     def episodes(self) -> list[dict[str, Any]]:
         """One row per episode; `EpisodeRow` documents the columns, metrics are in columns `metric.NAME`."""

@@ -93,8 +93,6 @@ async def play(
 
 
 class _Table:
-    """An episode while it is played."""
-
     state: State
 
     def __init__(

@@ -92,8 +92,6 @@ def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
 
 
 class _Rebuilt:
-    """The seats of an episode while its asks are rebuilt."""
-
     def __init__(self, episode: Episode, view: View, default: PromptOptions | None) -> None:
         self._episode, self._view, self._config = episode, view, config_of(episode)
         self._options = {seat: prompt_options_of(episode, seat, default) for seat in episode.seats}

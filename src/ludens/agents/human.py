@@ -83,7 +83,6 @@ def _ended(text: str) -> str:
 
 
 async def _readable(source: int) -> None:
-    """Wait until there is input or the end of it."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
@@ -155,7 +154,6 @@ def typed_reply(typed: str, ask: Ask) -> Reply:
 
 
 def left_message(seat: str) -> str:
-    """The error of an episode that a person has left."""
     return f"{seat} left the game."
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
 from ludens.cli.output import aside, counted, json_out, table
 from ludens.core.errors import BadOption, UsageError
 from ludens.core.processes import cores
-
-if TYPE_CHECKING:
-    from ludens.run.references import TaskReferences
-    from ludens.run.task import Metric, Suite
+from ludens.run.baselines.many import measured, orders, stored
+from ludens.run.references import TaskReferences, keep_references, write_references
+from ludens.run.report.tables import raw
+from ludens.run.task import SUITES, Metric, Suite, import_suite, suite
+from ludens.suites import PLAYED_BY_PEOPLE
 
 INCOMPLETE = 3
 
@@ -44,9 +44,6 @@ def baselines(
         out: Save the scores in this TOML file instead.
         again: Measure again what the file has already.
     """
-    from ludens.run.baselines.many import measured, orders, stored
-    from ludens.run.references import keep_references, write_references
-
     at_least("--episodes", episodes, 0)
     at_least("--workers", workers or 1, 1)
     suites = _suites(suite, all)
@@ -77,9 +74,6 @@ def baselines(
 
 
 def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
-    from ludens.run.task import SUITES, import_suite, suite
-    from ludens.suites import PLAYED_BY_PEOPLE
-
     if bool(names) == all:
         raise BadOption("name the suites to measure, or give --all.")
     for name in names:
@@ -110,7 +104,5 @@ def _show(references: Sequence[TaskReferences], suites: Mapping[str, Suite], jso
 
 
 def _entry(task: TaskReferences, kind: str, metric: Metric) -> str:
-    from ludens.run.report.tables import raw
-
     score = next((s for s in task.scores if s.kind == kind and s.metric == metric.name), None)
     return "" if score is None else f"{raw(score.estimate, metric)}\n{score.player}"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -16,13 +16,10 @@ from ludens.cli.output import aside, counted, json_out, table
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import configure
 from ludens.core.policy import Setter, game_accesses, permit
+from ludens.core.view import RenderOptions
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.writer import GENERATORS, Generator, checked_count, fill, removed_if_bad
-
-if TYPE_CHECKING:
-    from ludens.core.view import RenderOptions
-    from ludens.run.dataset import Share
-
+from ludens.run.dataset import DATASETS, Order, Share, built, check_folder, write
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -30,7 +27,6 @@ _SECONDS_BETWEEN_LINES = 10.0
 def _make_set(
     name: str, options: Mapping[str, Any], pairs: int, out: Path | None, workers: int | None, json: bool
 ) -> None:
-    """Fill a picture set with a generator; continues one that was interrupted."""
     generator: Generator = configure(GENERATORS.get(name), options, name).resolved()
     count = generator.entries or checked_count(pairs)
     folder = out or user_folder() / f"{name.replace('/', '-')}-{count}"
@@ -54,7 +50,6 @@ def _export_set(name: str, out: Path, json: bool) -> None:
         return json_out(_describe(pictures) | {"files": [str(path) for path in paths]})
     print(f"{out}: {counted(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
     print(f'Read it with datasets.load_dataset("{out}").')
-    return None
 
 
 def _import_set(name: str, out: Path | None, json: bool) -> None:
@@ -96,7 +91,6 @@ def _list_sets(json: bool) -> None:
     for each in listed:
         if "error" in each:
             aside(f"{each['name']}: {each['error']}")
-    return None
 
 
 def _describe(pictures: PictureSet) -> dict[str, Any]:
@@ -241,12 +235,9 @@ def data(
 
 
 def _makes_pictures(name: str) -> bool:
-    """Whether a name is that of a picture set, or looks like one."""
-    from ludens.run.dataset import DATASETS
-
-    first, known = name.partition("/")[0], GENERATORS.names()
-    alike = first in {each.partition("/")[0] for each in known} and first not in DATASETS.names()
-    return name in known or alike
+    first, names = name.partition("/")[0], GENERATORS.names()
+    alike = first in {each.partition("/")[0] for each in names} and first not in DATASETS.names()
+    return name in names or alike
 
 
 _ACTIONS = ("check", "export", "import", "list")
@@ -268,8 +259,6 @@ def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
 def _questions(
     name: str, n: int, seed: int, run: Path | None, render: RenderOptions, out: Path, json: bool
 ) -> None:
-    from ludens.run.dataset import Order, built, check_folder, write
-
     suite, _, what = name.partition("/")
     if not what:
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
@@ -284,7 +273,6 @@ def _questions(
         return json_out(manifest)
     print(f"{out}: samples.parquet, {len(manifest['sha256']) - 2:,} pictures, manifest.json")
     print(f'Read it with datasets.load_dataset("parquet", data_files="{out}/samples.parquet").')
-    return None
 
 
 def _rows(shares: Sequence[Share], n: int) -> list[tuple[str, ...]]:

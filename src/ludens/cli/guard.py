@@ -78,7 +78,6 @@ def _bug() -> int:
 
 
 def usage_error(message: str) -> int:
-    """Print the message on stderr and return the exit code of usage errors."""
     print(f"ludens: {message}", file=sys.stderr)
     return USAGE_ERROR
 
@@ -92,8 +91,8 @@ def _message(error: CycloptsError) -> str:
     if isinstance(error, exceptions.UnknownCommandError) and error.app is not None and error.unused_tokens:
         word = error.unused_tokens[0]
         dashed = word.startswith("-")
-        known = [name for name in error.app if name.startswith("-") == dashed]
-        return str(UnknownName("flag" if dashed else "command", word, known))
+        names = [name for name in error.app if name.startswith("-") == dashed]
+        return str(UnknownName("flag" if dashed else "command", word, names))
     if isinstance(error, exceptions.UnknownOptionError):
         flags = [name for argument in error.argument_collection for name in argument.names]
         flag = (error.token.keyword or error.token.value or "").split("=")[0]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -15,10 +15,13 @@ from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, counted, json_out, table, writable, write_file
 from ludens.core.errors import BadOption
-
-if TYPE_CHECKING:
-    from ludens.run.lines import Record
-    from ludens.suites.comma.judge import Judge, Verdict
+from ludens.run.labels import LABELS_FILE
+from ludens.run.lines import Record, read_records
+from ludens.run.store import read_plan
+from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
+from ludens.suites.comma.judge.conversation import LABELS, conversation_of
+from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
+from ludens.suites.comma.leaks import leaks_of
 
 
 def judge(
@@ -44,9 +47,6 @@ def judge(
         limit: Maximum number of episodes; 0 for all.
         templates: Folder with your own templates: judge.md.
     """
-    from ludens.run.labels import LABELS_FILE
-    from ludens.suites.comma.judge import make_judge
-
     at_least("--limit", limit, 0)
     if templates is not None and judge == "rules":
         raise BadOption("--templates needs a model as --judge; the rules use no templates.")
@@ -77,9 +77,6 @@ def _exit_code(verdicts: Sequence[Verdict]) -> int:
 
 
 def _records(run: Path) -> list[Record]:
-    from ludens.run.lines import read_records
-    from ludens.run.store import read_plan
-
     read_plan(run)
     finished = [record for record in read_records(run) if record.episode.status != "void"]
     puzzles = [record for record in finished if record.episode.game.startswith("comma/")]
@@ -89,10 +86,6 @@ def _records(run: Path) -> list[Record]:
 
 
 def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
-    from ludens.suites.comma.judge import judge_all
-    from ludens.suites.comma.judge.conversation import conversation_of
-    from ludens.suites.comma.judge.verdicts import LabelFile
-
     keys = [(record.key, record.episode.fingerprint()) for record in records]
     with LabelFile(file, chosen.spec, templates) as kept:
         todo = [number for number, key in enumerate(keys) if key not in kept.verdicts]
@@ -114,8 +107,6 @@ def _hash(templates: Path | None) -> str:
 
 
 def _details(record: Record) -> dict[str, Any]:
-    from ludens.suites.comma.leaks import leaks_of
-
     facts = record.episode.facts
     return {
         "entrant": record.entrant,
@@ -127,9 +118,6 @@ def _details(record: Record) -> dict[str, Any]:
 
 
 def _counts(records: Sequence[Record], verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Episodes, those without a verdict, and labels of each entrant."""
-    from ludens.suites.comma.judge.conversation import LABELS
-
     counts: dict[str, Any] = {}
     for record, verdict in zip(records, verdicts, strict=True):
         blank = {"episodes": 0, "unjudged": 0, "labels": dict.fromkeys(LABELS, 0)}
@@ -154,9 +142,6 @@ def _print_counts(counts: dict[str, Any]) -> None:
 
 def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
     import orjson
-
-    from ludens.suites.comma.judge import judge_all, make_judge
-    from ludens.suites.comma.judge.verdicts import agreement, cases
 
     chosen = make_judge(spec, templates)
     truth = cases()

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ludens.core.errors import BadFile
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ def table(
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
     if missing := [column for column in columns if column not in visible]:
         print(f"(terminal too narrow for: {', '.join(missing)})")
-    return None
 
 
 _GAP = 3
@@ -110,17 +108,13 @@ def aside(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
-def cannot_write(path: Path, error: OSError) -> BadFile:
-    return BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.")
-
-
 def writable(path: Path) -> Path:
     existed = path.exists()
     try:
         with path.open("ab"):
             pass
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise file_error("write", path, error) from None
     if not existed:
         path.unlink()
     return path
@@ -130,4 +124,4 @@ def write_file(path: Path, data: bytes) -> None:
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise file_error("write", path, error) from None

@@ -10,8 +10,9 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ludens.agents.human import left_message, width_of, wrapped
 from ludens.cli.arguments import (
     GameName,
     Json,
@@ -28,18 +29,19 @@ from ludens.cli.arguments import (
 )
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, counted, indented, json_out, writable, write_file
+from ludens.core.ask import Ask, build_ask
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
+from ludens.core.observer import OnStep, StepEvent
 from ludens.core.plain import harmless
-
-if TYPE_CHECKING:
-    from ludens.core.ask import Ask
-    from ludens.core.episode import Episode
-    from ludens.core.observer import StepEvent
-    from ludens.core.state import State
-    from ludens.core.view import Picture, View
+from ludens.core.replay import wander
+from ludens.core.state import State
+from ludens.core.view import Picture, View, view_of
+from ludens.draw import Picture as DrawnPicture
+from ludens.loop import play as play_one
 
 _INDENT = 6
-"""Width of the step number in front of moves."""
 
 
 def play(
@@ -68,11 +70,6 @@ def play(
     render = render_options(theme, size)
     if out is not None:
         writable(out)
-    from ludens.agents.human import left_message, width_of, wrapped
-    from ludens.core.observer import OnStep
-    from ludens.core.view import view_of
-    from ludens.loop import play as play_one
-
     if not json:
         players = ", ".join(f"{s} is {agents[s].spec}" for s in played.seats)
         print(f"{played.name}, seed {seed}: {players}", flush=True)
@@ -113,8 +110,6 @@ def play(
 
 def _print_step(event: StepEvent, public: View | None) -> None:
     """Print the moves of a step; only what is public of them where a view is given."""
-    from ludens.agents.human import width_of, wrapped
-
     moves = []
     for move in event.moves:
         action = public.public_action(event.state, move.seat, move.action) if public else move.action
@@ -172,11 +167,6 @@ def show(
         if out.suffix.lower() not in _SUFFIXES:
             raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")
         writable(out)
-    from ludens.core.ask import build_ask
-    from ludens.core.config import PlayConfig
-    from ludens.core.replay import wander
-    from ludens.core.view import view_of
-
     state, actions = wander(played, seed, moves)
     looker = seat or (state.to_act or played.seats)[0]
     ask = build_ask(view_of(played, render, seed), state, looker, "both", PlayConfig())
@@ -218,8 +208,6 @@ def _reply(ask: Ask, acts: bool) -> dict[str, Any]:
 
 def _write_pictures(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
     """The first picture into the file asked for, further ones beside it with a number."""
-    from ludens.draw import Picture as DrawnPicture
-
     files = [out] + [out.with_stem(f"{out.stem}-{number}") for number in range(2, len(pictures) + 1)]
     for picture, file in zip(pictures, files, strict=True):
         data = picture.png()

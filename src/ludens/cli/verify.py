@@ -9,20 +9,26 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_options
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import counted, json_out, table, writable
-from ludens.core.errors import BadFile, BadOption, MissingPictures
+from ludens.cli.output import counted, json_out, table, writable, write_file
+from ludens.core.episode import Episode
+from ludens.core.errors import BadOption, MissingPictures
 from ludens.core.plain import one_line
-
-if TYPE_CHECKING:
-    from ludens.core.episode import Episode
-    from ludens.run.verify import RunVerification
-
+from ludens.core.verify import verify as verify_episode
+from ludens.run.lines import iter_records, read_episode
+from ludens.run.replays import animation, film_strip, find, read_episode_file
+from ludens.run.report.page import episode_page
+from ludens.run.store import read_places
+from ludens.run.task import import_suite
+from ludens.run.verify import RunVerification, bad_lines, set_aside, verify_run
+from ludens.run.verify import repair as repair_run
+from ludens.run.viewer import as_text, returns_text
+from ludens.suites.people import records
 
 _SECONDS_BETWEEN_LINES = 10.0
 _NAMED = 10
@@ -44,9 +50,6 @@ def verify(
     Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned,
     or is missing from a run that was finished.
     """
-    from ludens.run.task import import_suite
-    from ludens.run.verify import verify_run
-
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
     progress = _VerifyProgress()
@@ -141,26 +144,21 @@ def repair(
 
     They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
-    from ludens.run import verify as repairs
-    from ludens.run.task import import_suite
-    from ludens.suites.people import records
-
     import_suite(suite or "")
-    repaired = repairs.repair(run)
+    repaired = repair_run(run)
     study = run / records.PARTICIPANTS
-    people = repairs.set_aside(study, records.LINE_START, records.read_line)
+    people = set_aside(study, records.LINE_START, records.read_line)
     if json:
         moved = [line for lines in repaired.moved.values() for line in _json(lines)]
         result = {"moved": moved, "done": repaired.done, "planned": repaired.planned}
         result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, lines in {**repaired.moved, repairs.bad_lines(study): people}.items():
+    for path, lines in {**repaired.moved, bad_lines(study): people}.items():
         _list(path, lines)
     valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
     if repaired.missing and not study.exists():
         print(f"To play the {counted(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
-    return None
 
 
 def _list(path: Path, moved: list[tuple[int, str]]) -> None:
@@ -210,24 +208,17 @@ def replay(
         if out is not None:
             raise BadOption("missing argument KEY: name an episode, or drop --out to list all episodes.")
         return _replay_list(run, json)
-    from ludens.core.verify import verify
-    from ludens.run.viewer import as_text
-
     episode, name = _read(run, key)
     if episode.status == "void" and not episode.moves:
         raise BadOption(f"{name!r} has no moves, it was void from the start: {episode.error}")
     verified, missing = None, None
     try:
-        verified = verify(episode)
+        verified = verify_episode(episode)
     except MissingPictures as error:
         missing = error
     written = out is not None and (missing is None or out.suffix.lower() == ".html")
     if out is not None and written:
-        writable(out)
-        try:
-            out.write_bytes(_render(episode, name, out, seat, size, ms))
-        except OSError as error:
-            raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
+        write_file(writable(out), _render(episode, name, out, seat, size, ms))
     if json:
         json_out({"key": name, "verified": verified and asdict(verified), "episode": episode})
     else:
@@ -239,10 +230,6 @@ def replay(
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:
-    from ludens.run.lines import read_episode
-    from ludens.run.replays import find, read_episode_file
-    from ludens.run.store import read_places
-
     if run.is_dir():
         name, location = find(read_places(run), key or "")
         return read_episode(run, name, location), name
@@ -252,10 +239,6 @@ def _read(run: Path, key: str | None) -> tuple[Episode, str]:
 
 
 def _replay_list(run: Path, json: bool) -> None:
-    from ludens.run.lines import iter_records
-    from ludens.run.store import read_places
-    from ludens.run.viewer import returns_text
-
     total = len(read_places(run))  # raises an error if the folder is not a run
     records = islice(iter_records(run), None if json else _LISTED)
     columns = ("number", "key", "status", "returns", "fallbacks")
@@ -273,17 +256,12 @@ def _replay_list(run: Path, json: bool) -> None:
     table(f"{total:,} episodes in {run}", columns, rows, ("number", "fallbacks"))
     more = total - _LISTED
     print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to replay one.")
-    return None
 
 
 def _render(episode: Episode, name: str, out: Path, seat: str | None, size: int | None, ms: int) -> bytes:
-    from ludens.run.replays import animation, film_strip
-
     match out.suffix.lower():
         case ".gif":
             return animation(episode, seat, size, ms)
         case ".png":
             return film_strip(episode, seat, size)
-    from ludens.run.report.page import episode_page
-
     return episode_page(episode, name, size or 384).encode()

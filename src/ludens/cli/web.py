@@ -12,6 +12,11 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Allowed, Flag, SuiteName, Whole, Words
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.policy import Setter, permit
+from ludens.models.ledger import Budget
+from ludens.run.task import import_suite
+from ludens.run.trust import plan_accesses
+from ludens.suites.people import read_study
 
 if TYPE_CHECKING:
     from ludens.web.pages import WebSettings
@@ -51,11 +56,6 @@ def web(
         max_calls: Budget: no more calls to models than this, in all games together.
         max_cost: Budget: no more dollars; needs prices.
     """
-    from ludens.core.policy import Setter, permit
-    from ludens.models.ledger import Budget
-    from ludens.run.task import import_suite
-    from ludens.run.trust import plan_accesses
-    from ludens.suites.people import read_study
     from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
     from ludens.web.pages import WebSettings

@@ -12,6 +12,10 @@ def one_line(text: str) -> str:
     return " ".join(harmless(text).split())
 
 
+def shortened(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
 def storable(text: str) -> str:
     """The text without lone surrogates (half of a pair), which no file and no request can hold."""
     return text if text.isascii() else text.encode(errors="replace").decode()

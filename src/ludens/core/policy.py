@@ -89,14 +89,7 @@ def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = 
 def option_accesses(
     known: Mapping[str, Field[Any]], values: Mapping[str, Any], owner: str, nested: int = 0
 ) -> Iterator[Access]:
-    """What the values of options name.
-
-    Args:
-        known: The declared options (`options_of`); others are left to `configure`.
-        values: What is to be set, as text or values.
-        owner: Whose options they are.
-        nested: How many specs they are inside of.
-    """
+    """What the values of options name; those that are not declared are left to `configure`."""
     for name, value in values.items():
         if name not in known or value == known[name].default:
             continue

@@ -77,9 +77,9 @@ def model(spec: str | Spec, *, cache: bool = True) -> Model:
     maker = MODELS.get(parsed.kind)
     options = dict(parsed.options)
     path = options.pop("cache", "") or os.environ.get("LUDENS_CACHE", "")
-    made: Model = maker(Spec(parsed.name, parsed.address, options))
+    client: Model = maker(Spec(parsed.name, parsed.address, options))
     if not (path and cache):
-        return made
+        return client
     from ludens.models.cache import Cached
 
-    return Cached(made, path)
+    return Cached(client, path)

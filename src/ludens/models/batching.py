@@ -54,7 +54,6 @@ class Batcher(Generic[A, B]):
         return await future
 
     def close(self) -> None:
-        """Stop the worker thread after its current batch."""
         if self._thread:
             self._thread.shutdown(wait=False)
 

@@ -102,7 +102,6 @@ class Tokens:
     """The tokens of an answer, as fed to the model and sampled from it. Kept in memory only."""
 
     prompt_ids: list[int]
-    """Without padding."""
     completion_ids: list[int]
     """With the end-of-sequence token, where one was sampled."""
     logprobs: list[float]
@@ -137,7 +136,6 @@ class Answer:
         self.model = storable(self.model)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields but the tokens."""
         stored = asdict(replace(self, tokens=None))
         del stored["tokens"]
         return stored

@@ -63,8 +63,6 @@ class SlidingWindow:
 
 
 class RateLimiter:
-    """All limits of one model."""
-
     def __init__(self, concurrency: int, rpm: int = 0, tpm: int = 0) -> None:
         self.slots = asyncio.Semaphore(concurrency)
         self._requests = SlidingWindow(rpm) if rpm else None

@@ -25,8 +25,6 @@ _FEW_RETRIES = {"deadline": "30", "retries": "2"}
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """The outcome of the test."""
-
     spec: str
     question: str
     expected: str
@@ -56,7 +54,6 @@ class ProbeResult:
 
 
 def probe_request(picture: bool) -> Request:
-    """A small request that shows whether a model answers at all, and whether it accepts pictures."""
     parts = (draw_question(0, 256)[0],) if picture else ()
     return Request([Message("user", (*parts, "Reply with the word OK and nothing else."))])
 

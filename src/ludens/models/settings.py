@@ -82,12 +82,7 @@ class ModelSettings(Sampling):
         return Sampling(**{name: getattr(self, name) for name in _SAMPLING})
 
     def identity(self, name: str, address: str | None = None) -> str:
-        """The spec that makes the model again: every option that affects answers and is not its default.
-
-        Args:
-            name: Kind and name of the model.
-            address: None for the provider's default address.
-        """
+        """The spec that makes the model again: every option that affects answers and is not its default."""
         return str(Spec(name, address, _changed_options(self, self.IDENTITY)))
 
 
@@ -285,11 +280,15 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
     options: type | None = getattr(maker, "options", None)
     if spec.rest:
         yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
-    known = {**options_of(ModelSettings), **options_of(options or ModelSettings), **options_of(PromptOptions)}
-    yield from option_accesses(known, spec.options, spec.name)
+    declared = {
+        **options_of(ModelSettings),
+        **options_of(options or ModelSettings),
+        **options_of(PromptOptions),
+    }
+    yield from option_accesses(declared, spec.options, spec.name)
     yield from address_accesses(spec)
     if options is None:  # a kind of another package that declares nothing: a value may be anything
-        unknown = {name: value for name, value in spec.options.items() if name not in known}
+        unknown = {name: value for name, value in spec.options.items() if name not in declared}
         yield from (Access(spec.name, name, Touch.RUN, value) for name, value in unknown.items())
 
 

@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One image file of an entry."""
-
     name: str
     """Path relative to the set's folder, with forward slashes."""
     sha256: str
@@ -46,8 +44,6 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pair or scene."""
-
     id: str
     kind: str
     """What the entry is: `pair`, `scene` ..."""
@@ -64,8 +60,6 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a manifest."""
-
     name: str
     kind: str
     """What all entries are: `pair`, `scene` ..."""

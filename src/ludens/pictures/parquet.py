@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.pictures.manifest import Entry, Header, read_header
 from ludens.pictures.sets import PictureSet, open_set
 from ludens.pictures.writer import PictureSetWriter, removed_if_bad
@@ -48,7 +48,7 @@ def export_set(pictures: PictureSet, folder: Path) -> list[Path]:
         write_atomically(folder / "README.md", _card(pictures).encode())
         write_atomically(folder / HEADER, orjson.dumps(pictures.header, option=orjson.OPT_APPEND_NEWLINE))
     except OSError as error:
-        raise BadFile(f"cannot write {str(folder)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("write", folder, error) from None
     return paths
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Lock
 
 from ludens.core.errors import BadFile, UnknownName
+from ludens.core.files import file_error
 from ludens.draw import Picture
 from ludens.pictures.manifest import MANIFEST, MAX_LINE, NAME, Entry, File, Header, read_header, read_manifest
 
 PARTS = "parts"
-"""Folder inside a set that is not finished."""
 SHIPPED = Path(__file__).parent / "sets"
 
 
@@ -224,5 +224,4 @@ def _read(path: Path, folder: Path, limit: int) -> bytes:
             raise BadFile(f"{str(path)!r} is not a file of at most {limit:,} bytes.")
         return real.read_bytes()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise BadFile(f"cannot read {str(path)!r}: {reason}.") from None
+        raise file_error("read", path, error) from None

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self
 import orjson
 
 from ludens.core.errors import BadFile, BadOption, LudensError, UsageError
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, save_file
 from ludens.core.options import option_values
 from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.registry import Registry
@@ -98,7 +98,6 @@ class PictureSetWriter:
         return entry
 
     def skip(self, id: str, reason: str) -> None:
-        """Record that an entry cannot be made."""
         self._save(f"{PARTS}/{id}.skipped", reason.encode())
 
     def skipped(self) -> dict[str, str]:
@@ -106,11 +105,7 @@ class PictureSetWriter:
         return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
 
     def finish(self, ids: Iterable[str] | None = None) -> Path:
-        """Write the manifest, in the order of the ids; returns the folder.
-
-        Args:
-            ids: The entries that the set must have; by default all that were written.
-        """
+        """Write the manifest, in the order of the ids (by default all that were written)."""
         written = self.written()
         wanted = sorted(written if ids is None else set(ids))
         if missing := [id for id in wanted if id not in written]:
@@ -131,12 +126,7 @@ class PictureSetWriter:
         return self.folder
 
     def _save(self, name: str, data: bytes) -> None:
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, data)
-        except OSError as error:
-            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        save_file(self.folder / name, data)
 
 
 @contextmanager
@@ -167,7 +157,7 @@ def _contents(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("read", path, error) from None
 
 
 GENERATORS = Registry("picture set", "ludens.pictures")
@@ -175,8 +165,6 @@ GENERATORS = Registry("picture set", "ludens.pictures")
 
 @dataclass(frozen=True)
 class Made:
-    """The contents of one entry."""
-
     pictures: Mapping[str, bytes]
     scene: Any = None
     changes: Sequence[Any] = field(default_factory=tuple)
@@ -217,7 +205,6 @@ class Generator(ABC):
         return Header(name, self.kind, self.name, self.version, self.settings())
 
     def workers(self) -> int:
-        """How many processes make entries by default."""
         return cores()
 
 
@@ -238,16 +225,16 @@ def fill(
     before = count - len(todo)
     progress(before)
     if workers == 1 or len(todo) < 2:
-        for made, number in enumerate(todo, before + 1):
+        for done_now, number in enumerate(todo, before + 1):
             _make(writer, generator, number)
-            progress(made)
+            progress(done_now)
         return
     results = run_in_processes(
         _make_here, todo, workers, ordered=False, start=_start, args=(writer, generator)
     )
     try:
-        for made, _ in enumerate(results, before + 1):
-            progress(made)
+        for done_now, _ in enumerate(results, before + 1):
+            progress(done_now)
     except WorkerDied as error:
         raise UsageError(f"{error}; what it made is kept: run the command again to continue.") from None
 

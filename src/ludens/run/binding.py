@@ -195,8 +195,8 @@ def _same_model(planned: Spec, recorded: Spec) -> bool:
 
 
 def _prompt(spec: Spec) -> PromptOptions:
-    known = options_of(PromptOptions).keys() - {"templates"}
-    return configure(PromptOptions, {k: v for k, v in spec.options.items() if k in known}, spec.name)
+    names = options_of(PromptOptions).keys() - {"templates"}
+    return configure(PromptOptions, {k: v for k, v in spec.options.items() if k in names}, spec.name)
 
 
 def _number(text: str) -> float | str:

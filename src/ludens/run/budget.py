@@ -19,11 +19,6 @@ class BudgetGuard:
 
     What an episode will consume is the mean of the finished ones of its cell; before the first has finished,
     an estimate.
-
-    Args:
-        budget: The limits.
-        estimates: Cell (entrant and task) to what one episode is estimated to consume.
-        retries: Task to the number of retries after a reply that is not a legal action.
     """
 
     def __init__(
@@ -36,14 +31,7 @@ class BudgetGuard:
         self._reserved_total = _NOTHING
 
     def exceeded_by(self, job: Job, spent: Usage, counts: Counter[str], seconds: float) -> str:
-        """Why a job may not start now; empty if it may.
-
-        Args:
-            job: The job.
-            spent: What all models have spent.
-            counts: The events of all models: calls that were sent again count as well.
-            seconds: Time since the start.
-        """
+        """Why a job may not start now; empty if it may. Calls that were sent again count as well."""
         in_flight = bool(self._reserved)
         if self._budget.cost is not None and in_flight and self._price_unknown(job):
             return "its price is unknown until another episode has finished"

@@ -17,8 +17,9 @@ from zlib import crc32
 import orjson
 
 from ludens.core.errors import BadFile, MissingExtra
+from ludens.core.files import file_error
 from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, location_of, seal
-from ludens.run.line_file import LineFile, cannot
+from ludens.run.line_file import LineFile
 from ludens.run.lines import LINE, PARQUET, parquet_column, shards_of
 from ludens.run.rows import EPISODES, EpisodeRow, RowMaker
 from ludens.run.store import Store, read_plan
@@ -36,8 +37,6 @@ _JSON = ("returns", "usage", "other_usage", "values")
 
 @dataclass(frozen=True)
 class Compacted:
-    """What was done."""
-
     episodes: int
     before: int
     """Bytes of the shards."""
@@ -76,7 +75,8 @@ def compact(folder: Path) -> Compacted:
                         row.pop("measured", None)
                         lines.write(orjson.dumps({**row, **place}, option=orjson.OPT_APPEND_NEWLINE))
                     writer.write_table(_table(pa, rows, stored), row_group_size=_GROUP)
-            _sync(partial)
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())
             after = partial.stat().st_size
             final = folder / PARQUET
             _compare(partial, checksums)
@@ -90,7 +90,7 @@ def compact(folder: Path) -> Compacted:
                 lines.write(seal(folder))
             index.replace(folder / INDEX)
         except OSError as error:
-            raise cannot("write into", folder, error) from None
+            raise file_error("write into", folder, error) from None
         except StaleIndex:
             raise BadFile(f"{str(folder)!r} was changed meanwhile; try again.") from None
         finally:
@@ -141,11 +141,6 @@ def _table(pa: Any, rows: Sequence[RowDict], lines: Sequence[bytes]) -> Any:
     for name in _JSON:
         columns[name] = [orjson.dumps(row[name]).decode() if name in row else None for row in rows]
     return pa.table({**columns, LINE: lines}, schema=_schema(pa))
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _compare(path: Path, checksums: Sequence[int]) -> None:

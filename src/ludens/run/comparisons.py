@@ -70,10 +70,17 @@ def pairs_to_compare(means: Mapping[str, float], higher_is_better: bool) -> list
 
 
 def compare(
-    metric: Metric, ours: Values, theirs: Values, seatings: int, *, a: str = "", b: str = "", task: str = ""
+    metric: Metric,
+    first: Values,
+    second: Values,
+    seatings: int,
+    *,
+    a: str = "",
+    b: str = "",
+    task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    left, right = _by_seed(ours, seatings), _by_seed(theirs, seatings)
+    left, right = _by_seed(first, seatings), _by_seed(second, seatings)
     least, greatest = metric.limits
     inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
     bounded = inside and isfinite(width := greatest - least)

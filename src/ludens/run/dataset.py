@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.files import save_file
 from ludens.core.game import Game
 from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import Registry, make
@@ -35,8 +36,6 @@ ColumnType = Literal["text", "texts", "number", "pictures"]
 
 @dataclass(frozen=True)
 class Order:
-    """What to build."""
-
     what: str
     """Which of the builder's datasets, such as the name of a game."""
     n: int
@@ -103,12 +102,7 @@ def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
     columns: dict[str, list[Any]] = {name: [] for name in dataset.columns}
 
     def save(name: str, data: bytes) -> None:
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        except OSError as error:
-            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        save_file(folder / name, data)
         hashes[name] = sha256(data).hexdigest()
 
     for number, row in enumerate(dataset.rows):
@@ -206,14 +200,7 @@ CHUNK = 100
 
 
 def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None] = print) -> None:
-    """Prepare a game for consecutive seeds; what is there already is not made again.
-
-    Args:
-        spec: Of the game.
-        seeds: Without gaps.
-        workers: Processes; 0 for all cores.
-        say: Told about progress, one line at a time.
-    """
+    """Prepare a game for seeds without gaps, in so many processes (0: all cores); nothing is made twice."""
     game = make(spec)
     if type(game).prepare is Game.prepare:
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")

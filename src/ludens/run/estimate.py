@@ -67,7 +67,7 @@ class _Seat:
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
-    total, looked = CostEstimate(), _Looked(plan)
+    total, sizes = CostEstimate(), _SeatSizes(plan)
     sums: dict[tuple[str, str], Usage] = defaultdict(lambda: Usage(calls=0))
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
@@ -79,7 +79,7 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
         played[entrant, task] += len(group)
         for seat, spec in plan.specs(group[0]).items():
             if costs(spec):
-                size = looked.seat(group[0], seat, spec)
+                size = sizes.seat(group[0], seat, spec)
                 usage = _usage(spec, size, size.asks * len(group))
                 priced = priced and usage.cost is not None
                 sums[entrant, task] += usage
@@ -106,7 +106,7 @@ def _usage(spec: str, seat: _Seat, asks: int) -> Usage:
     return usage
 
 
-class _Looked:
+class _SeatSizes:
     """Each task played once in each seating, each kind of prompt made once."""
 
     def __init__(self, plan: Plan) -> None:
@@ -129,16 +129,18 @@ class _Looked:
         game, config = self._games[job.task], self._plan.chosen[job.task].config
         view = view_of(game, self._plan.render, job.seed)
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config)
-        seen = ask.observation
+        observation = ask.observation
         letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
-        images, pixels = len(seen.images), sum(picture.width * picture.height for picture in seen.images)
+        images, pixels = (
+            len(observation.images),
+            sum(picture.width * picture.height for picture in observation.images),
+        )
         frames = _mean_kept(options.frames, asks)
-        kept = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
-        earlier = kept * len(seen.text + seen.notes)
+        exchanges = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
+        earlier = exchanges * len(observation.text + observation.notes)
         return _Seat(asks, images * frames, pixels * frames, letters + earlier)
 
     def _asks(self, job: Job) -> Counter[str]:
-        """How often each seat is asked in a quick episode among random players."""
         key = (job.task, job.seating)
         if key not in self._asked:
             game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
@@ -173,8 +175,7 @@ class _AskCounter(Observer):
 
 def unpriced(plan: Plan) -> list[str]:
     """Models without a known price, whose provider does not report costs either."""
-    seated = {who for task in plan.chosen.values() for seating in task.seatings for who in seating.values()}
-    return without_price({*plan.entrants.values(), *seated})
+    return without_price({*plan.entrants.values(), *plan.opponents})
 
 
 def without_price(specs: Iterable[str]) -> list[str]:

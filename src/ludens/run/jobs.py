@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -22,6 +23,7 @@ from ludens.models.probe import probe_request
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
 from ludens.run.rows import Outcome, RowMaker
+from ludens.run.store import Store
 
 
 class Metered(ModelWrapper):
@@ -46,14 +48,41 @@ class Metered(ModelWrapper):
         return answer
 
 
-class JobRunner:
-    """The games, agents and models of a plan, created once and shared by all its episodes.
+class Executor(ABC):
+    """Plays jobs somewhere."""
 
-    Args:
-        plan: What is played.
-        concurrency: How many episodes are played at once in this process.
-        workers: How many processes share the rate limits of the models.
-        ledger: Where every call is reserved; None without a budget.
+    async def start(self, store: Store | None = None) -> None:
+        """Get ready; called on the event loop that will call `play`. Workers store episodes in this run."""
+
+    async def probe(self) -> None:
+        """Send each network model one small request; raises what is wrong with it."""
+
+    @abstractmethod
+    async def play(self, job: Job) -> Outcome:
+        """Play one job; a `UsageError` ends the run, `WorkerDied` voids the job."""
+
+    @property
+    @abstractmethod
+    def usage(self) -> Usage:
+        """What models have spent, as far as is known here."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counter[str]:
+        """The events of all models (`Model.counts`), likewise."""
+
+    def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again; requests in flight are finished."""
+
+    async def close(self) -> None:
+        """Stop everything that was started."""
+
+
+class JobRunner(Executor):
+    """Plays on the calling event loop.
+
+    The games, agents and models of a plan are created once and shared by all its episodes. So many `workers`
+    share the rate limits of the models.
     """
 
     def __init__(
@@ -107,13 +136,13 @@ class JobRunner:
             raise combined(problems)
 
     def _problems_of(self, task: str) -> Iterator[UsageError]:
-        seen: set[str] = set()
+        messages: set[str] = set()
         for check in (lambda: self._check_game(task), *self._agent_checks(task)):
             try:
                 check()
             except UsageError as error:
-                if str(error) not in seen:
-                    seen.add(str(error))
+                if str(error) not in messages:
+                    messages.add(str(error))
                     yield error
 
     def _check_game(self, task: str) -> None:
@@ -178,7 +207,6 @@ class JobRunner:
         return Outcome(self._rows.make(job, episode), episode.to_json())
 
     def stop_waiting(self) -> None:
-        """Let calls fail that only wait to be sent again."""
         for model in self._models.values():
             model.stop_waiting()
 

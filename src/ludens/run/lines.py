@@ -17,8 +17,8 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, MissingExtra
+from ludens.core.files import file_error
 from ludens.core.validation import Invalid, read_json
-from ludens.run.line_file import cannot
 from ludens.run.plan import Job
 from ludens.run.rows import EPISODES, Location
 
@@ -114,7 +114,6 @@ def open_parquet(path: Path) -> Any:
 
 
 def parquet_column(path: Path, column: str, start: int = 0) -> Iterator[bytes]:
-    """One column of a Parquet file, from a row on."""
     file = open_parquet(path)
     for group in range(file.metadata.num_row_groups):
         rows = file.metadata.row_group(group).num_rows
@@ -156,7 +155,7 @@ class LineReader:
             try:
                 yield from self.shard(shard)
             except OSError as error:
-                raise cannot("read", self.folder / shard, error) from None
+                raise file_error("read", self.folder / shard, error) from None
 
     def shard(self, shard: str) -> Iterator[tuple[Head, Location, bytes, bytes]]:
         for line, length in self._raw(shard):
@@ -164,10 +163,10 @@ class LineReader:
             self.ends[shard] += length
             self._numbers[shard] += 1
             head, data = self._split(shard, line)
-            known = head.key in self.done
+            finished = head.key in self.done
             if not head.void:
                 self.done.add(head.key)
-            if self._repeated or not known:
+            if self._repeated or not finished:
                 yield head, location, data, line
 
     def _raw(self, shard: str) -> Iterator[tuple[bytes, int]]:
@@ -214,7 +213,7 @@ def raw_line(folder: Path, location: Location) -> bytes:
             file.seek(location.offset)
             return file.readline()
     except OSError as error:
-        raise cannot("read", path, error) from None
+        raise file_error("read", path, error) from None
 
 
 def read_episode(folder: Path, key: str, location: Location) -> Episode:

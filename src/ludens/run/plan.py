@@ -26,7 +26,7 @@ from ludens.core.validation import Invalid, read_json
 from ludens.core.view import RenderOptions, view_of
 from ludens.models import provider_spec
 from ludens.models.settings import ALIASES, PromptOptions, is_model
-from ludens.run.task import MODEL, Task, import_suite, suite
+from ludens.run.task import MODEL, Task, entrant_seats, import_suite, suite
 
 _BUDGETED = ("anthropic", "google")
 """Kinds of models whose `reasoning_effort` may be a number of tokens."""
@@ -40,17 +40,20 @@ PRESETS: dict[str, dict[str, str]] = {
 in VS-Bench."""
 
 
-def with_preset(spec: Spec, preset: str) -> Spec:
+def _with_preset(text: str, preset: str) -> str:
     """The spec of a model with the options of a preset; its own options have precedence."""
+    if not preset or not is_model(text):
+        return text
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
+    spec = parse_spec(text)
     own_options = {ALIASES.get(name, name) for name in spec.options}
     added = {
         name: value
         for name, value in PRESETS[preset].items()
         if name not in own_options and (name != "reasoning_effort" or spec.kind in _BUDGETED)
     }
-    return Spec(spec.name, spec.address, {**added, **spec.options})
+    return str(Spec(spec.name, spec.address, {**added, **spec.options}))
 
 
 def seat_specs(players: Mapping[str, str]) -> dict[str, str]:
@@ -85,22 +88,21 @@ def reseat(suite: str, tasks: Mapping[str, Task], players: Mapping[str, str]) ->
 
 def _reseat(task: Task, players: Mapping[str, str]) -> Task:
     seatings = [{**seating, **players} for seating in task.seatings]
-    kept = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
-    if not kept:
+    indices = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
+    if not indices:
         flags = " and ".join(f"--seat {seat}" for seat in players)
         raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
     view = view_of(make(task.game), RenderOptions(), 0)
-    own = {seat for index in kept for seat, who in seatings[index].items() if who == MODEL}
+    own = {seat for index in indices for seat, who in seatings[index].items() if who == MODEL}
     return replace(
         task,
-        seatings=tuple(seatings[index] for index in kept),
-        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in kept),
+        seatings=tuple(seatings[index] for index in indices),
+        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in indices),
         blindable=task.blindable and any(view.offers(seat) != "text" for seat in own),
     )
 
 
 CONTROL = " (blind)"
-"""Suffix of the name of a blind control."""
 SETTINGS = ("modality", "blind", "style", "frames", "memory")
 """Prompt options that change what a result means, and are shown next to the entrant."""
 
@@ -176,15 +178,10 @@ def entrants_of(
     preset: str = "",
     blind_control: bool = False,
 ) -> Entrants:
-    """The entrants of a run.
+    """The entrants of a run: specs of models, bots or people.
 
-    Args:
-        specs: The models, bots or people to measure.
-        names: Their names in tables, in the same order; by default short names are chosen.
-        prompt_options: Options added to every spec, all of which must then be models.
-        templates: Folder with the user's templates, for models.
-        preset: Name of sampling settings, for models.
-        blind_control: Whether each model also plays with blank pictures.
+    They get these names, in the same order, or short ones. `prompt_options` are added to every spec, all of
+    which must then be models; with `blind_control`, each model also plays with blank pictures.
     """
     full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
@@ -203,10 +200,6 @@ def entrants_of(
     if len(both) < len(entrants) + len(controls):
         raise BadOption(f"names that end with {CONTROL!r} are reserved for blind controls.")
     return Entrants(both, controls)
-
-
-def _with_preset(text: str, preset: str) -> str:
-    return str(with_preset(parse_spec(text), preset)) if preset and is_model(text) else text
 
 
 def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
@@ -320,17 +313,23 @@ class Plan:
     @cached_property
     def chosen(self) -> dict[str, Task]:
         """The tasks by name, with the given seats."""
-        known = {task.name: task for task in suite(self.suite).tasks}
+        by_name = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
-            if name not in known:
-                raise UnknownName(f"task of {self.suite}", name, known)
-        tasks = {name: known[name] for name in (self.tasks or known)}
+            if name not in by_name:
+                raise UnknownName(f"task of {self.suite}", name, by_name)
+        tasks = {name: by_name[name] for name in (self.tasks or by_name)}
         return reseat(self.suite, tasks, self.seated) if self.seated else tasks
 
     @property
     def players(self) -> tuple[str, ...]:
         """The specs that the user gave: those of entrants and of given seats."""
         return (*self.entrants.values(), *self.seated.values())
+
+    @property
+    def opponents(self) -> set[str]:
+        """The specs of the players whom the suite seats."""
+        seatings = (seating for task in self.chosen.values() for seating in task.seatings)
+        return {who for seating in seatings for who in seating.values()} - {MODEL}
 
     @cached_property
     def render(self) -> RenderOptions:
@@ -379,8 +378,7 @@ class Plan:
         return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        seating = self.chosen[job.task].seatings[job.seating]
-        return tuple(seat for seat, who in seating.items() if who == MODEL)
+        return entrant_seats(self.chosen[job.task], job.seating)
 
     def to_json(self) -> bytes:
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -398,34 +396,33 @@ class Plan:
         """A hash of what is played, so that results of two plans are never mixed."""
         rest = self._fields()
         del rest["made_with"]
-        return _hashed(rest)
+        return hash_json(rest)
 
     def job_hash(self, job: Job) -> str:
         """A hash of everything that determines an episode; stored with it, it binds it to this plan."""
         cell = (job.entrant, job.task)
         if cell not in self._cell_hashes:
             self._cell_hashes[cell] = self._cell_hash(*cell)
-        return _hashed([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
+        return hash_json([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
 
     @cached_property
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
         who = [self.suite, self.entrants, self.seated, self.controls]
-        return _hashed([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
+        return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
     def _cell_hash(self, entrant: str, task: str) -> str:
         spec = self.entrants[entrant]
         specs = (spec, *self.seated.values())
-        folders = [self.templates, *(parse_spec(one).options.get("templates", "") for one in specs)]
+        folders = [self.templates, *(parse_spec(player).options.get("templates", "") for player in specs)]
         rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
-        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
+        return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     @cached_property
     def _cell_hashes(self) -> dict[tuple[str, str], str]:
         return {}
 
     def check_unchanged(self) -> None:
-        """Raise `BadOption` if tasks or templates differ from those the run began with."""
         now = _task_snapshot(self.chosen)
         for name, task in self.task_snapshot.items():
             if now.get(name) != task:
@@ -439,7 +436,6 @@ class Plan:
                 )
 
     def template_folders(self) -> list[str]:
-        """The user's template folders, of games and of agents."""
         own = (parse_spec(spec).options.get("templates", "") for spec in self.players)
         return sorted({self.templates, *own} - {""})
 
@@ -485,7 +481,7 @@ class JobList(Sequence[Job]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
 
-def _hashed(value: Any) -> str:
+def hash_json(value: Any) -> str:
     return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
@@ -554,18 +550,14 @@ def _hash_templates(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def versions() -> dict[str, str]:
-    return dict(_versions())
-
-
 @lru_cache(maxsize=1)
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    made = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in ("ludens", "numpy", "open_spiel", "Pillow"):
         try:
-            made[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:  # run from a source tree
-            made[name] = "not installed"
-    return made
+            installed[name] = "not installed"
+    return installed

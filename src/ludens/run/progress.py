@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ludens.core.episode import Usage
 from ludens.run.plan import Job
@@ -40,7 +39,6 @@ class RunProgress:
     stopping: str = ""
     """Why nothing more is started; empty while the run continues."""
     seconds_left: float | None = None
-    """None while unknown."""
     started: float = field(default_factory=monotonic)
 
     @property
@@ -64,10 +62,6 @@ class TimeLeft:
     """Estimates the time until all jobs have finished from the mean duration of the episodes of each cell.
 
     Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
-
-    Args:
-        waiting: Cell to the number of jobs that have not started yet.
-        calls: Cell to the estimated model calls of an episode: how cells compare before any has finished.
     """
 
     def __init__(
@@ -150,11 +144,9 @@ class ProgressDisplay:
             self._live.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._live is not None:
-            self._live.__exit__(kind, error, trace)
+            self._live.__exit__(*error)
             self._live = None
         if self._last is not None:
             self._print(progress_line(self._last))
@@ -211,12 +203,12 @@ def progress_line(progress: RunProgress) -> str:
 
 def duration(seconds: float) -> str:
     """Seconds as `59 s`, `1 min 1 s` or `1 h 1 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 def _short(number: float) -> str:

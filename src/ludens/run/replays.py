@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.files import file_error
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
 from ludens.run.index import RowDict, location_of
@@ -56,7 +57,7 @@ def read_episode_file(file: Path, number: int = 1) -> Episode:
     try:
         lines = [line for line in file.read_bytes().splitlines() if line.strip()]
     except OSError as error:
-        raise BadFile(f"cannot read {str(file)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("read", file, error) from None
     if not 1 <= number <= max(1, len(lines)):
         raise BadOption(f"{str(file)!r} has {len(lines)} episodes; there is no number {number}.")
     try:

@@ -73,7 +73,7 @@ class Metric:
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
-        values = ((one.seed, self.value(one)) for one in played)
+        values = ((result.seed, self.value(result)) for result in played)
         return [(seed, value) for seed, value in values if value is not None]
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
@@ -107,10 +107,10 @@ def mean_of(
     """
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        return seat_swapped(_by_seed(observations), bounds=made.limits)
+        return seat_swapped(_by_seed(observations), bounds=metric.limits)
 
-    made = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
-    return made
+    metric = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
+    return metric
 
 
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
@@ -320,5 +320,4 @@ def read_published(file: Path, source: str) -> tuple[Published, ...]:
 
 
 def read_deviations(file: Path) -> tuple[str, ...]:
-    """The items of a Markdown list."""
     return tuple(" ".join(item.split()) for item in file.read_text(encoding="utf-8").split("\n- ")[1:])

@@ -61,8 +61,6 @@ class ShownReply:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture, and where a page finds it."""
-
     src: str
     width: int
     height: int
@@ -100,11 +98,6 @@ class EpisodeReplay:
     """An episode whose states are at hand; pictures and prompts are made when they are asked for.
 
     Only one thread may use it at a time.
-
-    Args:
-        key: Its key in the run, or its name.
-        episode: What was played.
-        size: Of the pictures, where another than the episode's is wanted.
     """
 
     def __init__(self, key: str, episode: Episode, size: int | None = None) -> None:
@@ -245,12 +238,7 @@ def embed(
 ) -> Panel:
     """Verify and replay an episode for a page that stands alone.
 
-    Args:
-        episode: What was played.
-        key: Its key in the run, or its name.
-        size: Of the pictures.
-        limit: Pictures and prompts are left out once it is used up.
-        steps: The steps to show besides the last one; all when None.
+    Pictures and prompts are left out once the limit is used up. Of the steps, the last one is always shown.
     """
     replayed, shown_steps = EpisodeReplay(key, episode, size), list[ShownStep]()
     problem = replayed.verified if isinstance(replayed.verified, str) else replayed.error

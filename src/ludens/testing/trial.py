@@ -83,8 +83,6 @@ Sight = tuple[object, ...]
 
 
 class ConformanceError(AssertionError):
-    """A game breaks a conformance rule."""
-
     def __init__(
         self, game: str, rule: str, what: str, seed: int | None = None, step: int | None = None
     ) -> None:
@@ -109,11 +107,9 @@ class Trial:
     _courses: dict[int, list[dict[str, str]]] = field(default_factory=dict, repr=False)
 
     def fail(self, what: str) -> NoReturn:
-        """Report what is wrong, here and now."""
         raise ConformanceError(_name(self.game), self.rule, what, self.seed, self.step)
 
     def need(self, holds: object, what: str) -> None:
-        """Go on only when this holds."""
         if not holds:
             self.fail(what)
 
@@ -167,12 +163,12 @@ class Trial:
 
     def strangers(self, state: State, seat: str) -> list[str]:
         """Actions that are known in the game and not legal for this seat now."""
-        known = {
+        names = {
             action for seed in self.seeds for actions in self.course(seed) for action in actions.values()
         }
         for other in state.to_act:
-            known |= set(state.legal(other))
-        return sorted(action for action in known if action and action not in state.legal(seat))
+            names |= set(state.legal(other))
+        return sorted(action for action in names if action and action not in state.legal(seat))
 
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
         """One random action for every seat in turn; in words where words are asked for."""
@@ -217,9 +213,9 @@ def text_of(view: View, state: State, seat: str) -> str:
 def snapshot(trial: Trial, state: State) -> Sight:
     """Everything a state tells without pictures, frozen: later changes of the state do not reach it."""
     view, seats = trial.view, trial.game.seats
-    told = tuple((text_of(view, state, seat), view.notes(state, seat)) for seat in seats)
+    texts = tuple((text_of(view, state, seat), view.notes(state, seat)) for seat in seats)
     legal = tuple(repr(state.legal(seat)) for seat in seats)
-    return (state.to_act, legal, repr(state.returns), repr(state.facts), told)
+    return (state.to_act, legal, repr(state.returns), repr(state.facts), texts)
 
 
 def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
@@ -253,8 +249,8 @@ class Rule:
         except ConformanceError:
             raise
         except Exception as error:
-            told = f"{type(error).__name__} was raised: {error}"
-            raise ConformanceError(_name(trial.game), trial.rule, told, trial.seed, trial.step) from error
+            what = f"{type(error).__name__} was raised: {error}"
+            raise ConformanceError(_name(trial.game), trial.rule, what, trial.seed, trial.step) from error
 
 
 def rule(check: Callable[[Trial], None]) -> Rule:

@@ -99,12 +99,7 @@ class Connection(asyncio.Protocol):
 
 
 class Connections:
-    """All connections of a server.
-
-    Args:
-        most: At once.
-        proxies: Trusted proxies, which may have as many as there are.
-    """
+    """All connections of a server. Trusted proxies may have as many as there are."""
 
     def __init__(self, most: int, proxies: Sequence[Network] = ()) -> None:
         self._most, self._proxies = most, proxies
@@ -175,7 +170,6 @@ async def mark_busy(request: web.Request, handler: Handler) -> web.StreamRespons
 async def listen(
     app: web.Application, host: str, port: int, proxies: Sequence[Network] = ()
 ) -> tuple[web.AppRunner, asyncio.Server]:
-    """Serve the app within the limits."""
     files = _raise_file_limit()
     # asyncio accepts a whole backlog before it shows the first connection. What remains is for files, and for
     # connections to models.

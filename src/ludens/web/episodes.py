@@ -25,7 +25,6 @@ from ludens.web.runs import LIVE, Listed, describe, same_seed
 from ludens.web.security import may_be_linked
 
 MAX_REPLAYS = 6
-"""Episodes that are kept in memory."""
 MAX_FRAMES = 300
 """Steps of an episode that a GIF can show."""
 MAX_OTHERS = 60
@@ -35,8 +34,6 @@ _NAME = "{run:.+}"
 
 
 class Replays:
-    """The episodes that were looked at last."""
-
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
@@ -145,7 +142,6 @@ def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> P
 
 
 async def _others(request: web.Request, run: str, head: Head, location: Location, seed: int) -> list[Listed]:
-    """Other episodes of the same task and seed, as far as the run was read."""
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
     if folder is None:
         return []
@@ -157,7 +153,7 @@ async def _others(request: web.Request, run: str, head: Head, location: Location
     if live.snapshot is None:
         return []
     listed = await asyncio.to_thread(same_seed, live.snapshot, head.task, seed, MAX_OTHERS + 1)
-    return [one for one in listed if one[2].location != location][:MAX_OTHERS]
+    return [episode for episode in listed if episode[2].location != location][:MAX_OTHERS]
 
 
 async def episode_step(request: web.Request) -> web.Response:

@@ -37,8 +37,6 @@ MAX_SEED = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A game in the gallery."""
-
     name: str
     summary: str
     error: str = ""
@@ -104,8 +102,6 @@ RunStatus = Literal["complete", "in progress", "stopped", "unreadable"]
 
 @dataclass(frozen=True)
 class RunInfo:
-    """One run in the list."""
-
     name: str
     status: RunStatus
     changed: float
@@ -163,7 +159,6 @@ class Catalogue:
         self._lock = Lock()
 
     def folder(self, name: str) -> Path | None:
-        """The folder of a run; None if there is no such run."""
         with self._lock:
             if name not in self._folders:
                 self._scan()

@@ -24,13 +24,10 @@ from ludens.web.security import ServerAccess, checks_own_token
 
 @dataclass(frozen=True)
 class WebSettings:
-    """The settings of `ludens web`."""
-
     runs: Path = Path("runs")
     access: ServerAccess = field(default_factory=ServerAccess)
     study: StudyFile | None = None
     budget: Budget = field(default_factory=Budget)
-    """What models may cost."""
 
 
 MAX_WAITING = 64

@@ -191,7 +191,7 @@ def _to_seat(request: web.Request, session: Session, seat: PersonSeat) -> web.HT
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
-    session = request.app[TABLES].get(request.match_info["session"])
+    session = request.app[TABLES].sessions.get(request.match_info["session"])
     number = request.match_info["seat"]
     if session is None:
         raise web.HTTPNotFound(

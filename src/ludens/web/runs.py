@@ -37,7 +37,6 @@ PATIENCE = 1.0
 SHARE = 4
 """Results are computed again only after so many times the seconds that took, until all is read."""
 MAX_LIVE = 4
-"""Runs that are kept in memory."""
 
 
 class RunGone(BadFile):
@@ -46,12 +45,9 @@ class RunGone(BadFile):
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The results of a run at one moment."""
-
     version: int
     results: Results
     suites: tuple[dict[str, Any], ...]
-    """Tables and charts of each suite."""
 
 
 class LiveRun:
@@ -119,8 +115,8 @@ class LiveRun:
     def _compute(self, reader: RunReader) -> None:
         started = monotonic()
         results = results_of([reader])
-        shown = tuple(sections(found) for found in results.suites)
-        self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, shown)
+        parts = tuple(sections(suite) for suite in results.suites)
+        self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, parts)
         self._computed, self._shown_end = monotonic(), self.end
         self._cost = self._computed - started
 
@@ -144,8 +140,6 @@ def _inode(path: Path) -> int | None:
 
 
 class LiveRuns:
-    """The runs that were looked at last."""
-
     def __init__(self) -> None:
         self._runs: OrderedDict[str, LiveRun] = OrderedDict()
 
@@ -215,16 +209,16 @@ class Query:
     page: int = 1
 
     @staticmethod
-    def of(given: Mapping[str, str]) -> Query:
+    def of(parameters: Mapping[str, str]) -> Query:
         """From the parameters of a request; what is not known is ignored."""
-        number = given.get("page", "")
+        number = parameters.get("page", "")
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-        sort, kind = given.get("sort", ""), given.get("kind", "")
+        sort, kind = parameters.get("sort", ""), parameters.get("kind", "")
         return Query(
-            given.get("entrant", "")[:_LIMIT],
-            given.get("task", "")[:_LIMIT],
+            parameters.get("entrant", "")[:_LIMIT],
+            parameters.get("task", "")[:_LIMIT],
             kind if kind in KINDS else "",
-            given.get("seed", "").strip()[:_LIMIT],
+            parameters.get("seed", "").strip()[:_LIMIT],
             sort if sort.removeprefix("-") in _SORTS else "",
             max(1, page),
         )
@@ -239,16 +233,14 @@ class Query:
 
     def address(self, run: str, **changes: Any) -> str:
         changed = replace(self, **changes)
-        given = {
+        parameters = {
             name: value for name, value in vars(changed).items() if value and (name, value) != ("page", 1)
         }
-        return f"/run/{quote(run)}{'?' if given else ''}{urlencode(given)}#episodes"
+        return f"/run/{quote(run)}{'?' if parameters else ''}{urlencode(parameters)}#episodes"
 
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of the list."""
-
     query: Query
     lines: tuple[Listed, ...]
     total: int
@@ -268,8 +260,8 @@ def listing(snapshot: Snapshot, query: Query) -> Listing:
     pages = max(1, -(-total // PAGE))
     query = replace(query, page=min(query.page, pages))
     start = (query.page - 1) * PAGE
-    shown = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
-    return Listing(query, tuple(shown), total, pages)
+    lines = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
+    return Listing(query, tuple(lines), total, pages)
 
 
 def _cells(snapshot: Snapshot) -> Iterator[tuple[Row, Cell]]:
@@ -296,14 +288,13 @@ def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator
 
 def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[Listed]:
     """Every episode of a cell; kept for the next request."""
-    kept = _KEPT.setdefault(snapshot, {})
-    if id(cell) not in kept:
-        kept[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
-    return kept[id(cell)]
+    cache = _KEPT.setdefault(snapshot, {})
+    if id(cell) not in cache:
+        cache[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
+    return cache[id(cell)]
 
 
 def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[Listed]:
-    """Episodes of a task on one seed, at most so many."""
     cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
     chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)
     return list(islice(chosen, most))
@@ -377,10 +368,10 @@ def _version(run: LiveRun) -> str:
 
 def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
     snapshot, query = run.snapshot, Query.of(request.query)
-    shown = snapshot.results.suites if snapshot else ()
+    suites = snapshot.results.suites if snapshot else ()
     done = planned = 0
-    for found in shown:
-        for row in found.rows:
+    for results in suites:
+        for row in results.rows:
             done += sum(len(cell.episodes) for cell in row.cells.values())
             planned += sum(cell.planned for cell in row.cells.values())
     return {
@@ -392,8 +383,8 @@ def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
         "live": not run.error and (not run.read_all or done < planned or not snapshot),
         "query": query,
         "listing": listing(snapshot, query) if snapshot else None,
-        "tasks": [(name, name) for found in shown for name in found.tasks],
-        "entrants": [(row.name, row.label) for found in shown for row in found.rows],
+        "tasks": [(name, name) for results in suites for name in results.tasks],
+        "entrants": [(row.name, row.label) for results in suites for row in results.rows],
         "kinds": [(kind, kind) for kind in KINDS],
         "link": linker(run.name),
         "describe": describe,

@@ -33,7 +33,6 @@ MAX_BODY = 64 * 1024
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 REQUESTS_PER_SECOND, BURST = 100.0, 1_000.0
-"""Of one address."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -72,8 +71,6 @@ def may_be_linked(handler: H) -> H:
 
 @dataclass(frozen=True)
 class ServerAccess:
-    """Who may use the server."""
-
     host: str = "127.0.0.1"
     names: tuple[str, ...] = ()
     """Further names under which people reach it, for example through a proxy."""
@@ -156,8 +153,6 @@ def _cookie(request: web.Request) -> str:
 
 
 class RateLimit:
-    """Allows each address so many requests a second, with bursts."""
-
     def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
         self._per_second, self._burst = per_second, burst
         self._used: dict[str, tuple[float, float]] = {}
@@ -182,7 +177,6 @@ class RateLimit:
 def guard(
     access: ServerAccess, limit: RateLimit | None = None
 ) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """The middleware that checks every request."""
     limit = limit or RateLimit()
 
     @web.middleware

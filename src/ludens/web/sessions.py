@@ -122,8 +122,6 @@ FAILED = "another player could not answer."
 
 
 class Listener(Protocol):
-    """The connection of a browser."""
-
     def notify(self) -> None:
         """What the seat is shown has changed."""
 
@@ -133,8 +131,6 @@ class Listener(Protocol):
 
 @dataclass(eq=False)
 class PersonSeat:
-    """The seat of one person."""
-
     seat: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     listener: Listener | None = None
@@ -186,7 +182,6 @@ class Setup:
     config: PlayConfig = field(default_factory=PlayConfig)
     render: RenderOptions = field(default_factory=RenderOptions)
     seconds: float | None = None
-    """Time limit for the whole game."""
 
     @property
     def view(self) -> View:
@@ -402,7 +397,6 @@ class Session(Observer):
 
 
 def _ending(episode: Episode, explain: bool) -> str:
-    """Why an episode is over, for people."""
     return {
         "done": "The game is over.",
         "horizon": "The game has reached its last step.",
@@ -424,7 +418,6 @@ def plan_of(setup: Setup) -> Plan:
 
 
 def spec_of(game: Game) -> str:
-    """The spec that makes this game again."""
     usual = make(game.name).options
     changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
     return str(Spec(game.name, None, changed))
@@ -449,36 +442,25 @@ _SWEEP_SECONDS = 10.0
 
 
 class Tables:
-    """Sessions by id."""
-
-    def __init__(self, most: int = MOST, kept: float = KEPT_SECONDS) -> None:
-        self._sessions: dict[str, Session] = {}
-        self._most, self._kept = most, kept
+    def __init__(self, most: int = MOST, kept_seconds: float = KEPT_SECONDS) -> None:
+        self.sessions: dict[str, Session] = {}
+        self._most, self._kept = most, kept_seconds
 
     def add(self, session: Session) -> None:
         """Keep a session; refuse it when there are too many."""
-        if len(self._sessions) >= self._most:
+        if len(self.sessions) >= self._most:
             self.forget(0.0)
-        if len(self._sessions) >= self._most:
+        if len(self.sessions) >= self._most:
             raise web.HTTPServiceUnavailable(text="Too many games are being played; try again later.")
-        self._sessions[session.id] = session
-
-    def get(self, name: str) -> Session | None:
-        return self._sessions.get(name)
-
-    def all(self) -> list[Session]:
-        return list(self._sessions.values())
-
-    def __len__(self) -> int:
-        return len(self._sessions)
+        self.sessions[session.id] = session
 
     def forget(self, seconds: float) -> None:
         """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
-        for name, session in list(self._sessions.items()):
+        for name, session in list(self.sessions.items()):
             if min(seat.away() for seat in session.seats.values()) <= seconds:
                 continue
             if not session.playing:
-                del self._sessions[name]
+                del self.sessions[name]
             elif seconds:
                 session.leave(next(iter(session.seats)))
 
@@ -489,4 +471,4 @@ class Tables:
             self.forget(self._kept)
 
     async def close(self) -> None:
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        await asyncio.gather(*(session.close() for session in self.sessions.values()))

@@ -20,8 +20,6 @@ MOST_VOID = 5
 
 
 class Spending:
-    """The budget of a server, and its models."""
-
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
         self.ledger = Ledger.of(self._budget)

@@ -213,15 +213,11 @@ class HeatMap:
         return self.top + self.side * len(self.labels) + 8
 
 
-Chart = BarChart | RadarChart | HeatMap
-
-
 def color_of(results: SuiteResults, name: str) -> int:
     return [row.name for row in results.rows].index(name) % COLORS
 
 
 def bar_charts(results: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
-    """A chart for every metric that tables show."""
     references = ReferenceScores(results)
     for column in metric_columns(results, metrics):
         bars = [*_our_bars(results, column), *_published_bars(results, column)]
@@ -314,7 +310,6 @@ def published_color(results: SuiteResults, index: int) -> int:
 def _published_rings(
     results: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
 ) -> list[Ring]:
-    """The best published rows that have a number on every axis."""
     complete = {model: values for model, values in published.items() if values.keys() >= set(axes)}
     rows = {model: [values[axis] for axis in axes] for model, values in complete.items()}
     best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]

@@ -157,7 +157,6 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
 
 
 def episode_page(episode: Episode, key: str, size: int) -> str:
-    """One episode with every picture, prompt and reply."""
     panel = embed(episode, key, size=size, limit=SizeLimit(EPISODE_SIZE))
     return render_page("episode.html", title=key, panel=panel)
 

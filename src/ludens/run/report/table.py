@@ -152,7 +152,6 @@ WIDTH = 160
 LABEL, HEADING, NAME = 40, 18, 24
 """Most characters in a line of the name of an entrant, as a row and as a heading, and of a task as a row."""
 GAP = 3
-"""Characters between two columns."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _LATEX = {
@@ -260,7 +259,6 @@ def _plain_entry(entry: Entry) -> str:
 
 
 def markdown(tables: Sequence[Table]) -> str:
-    """Tables with headings, and notes below."""
     return "\n".join(map(_markdown_table, tables))
 
 

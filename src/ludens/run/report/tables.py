@@ -78,13 +78,10 @@ def _entry(count: LabelCounts, label: str) -> Entry:
 
 
 ALL_METRICS = "all"
-"""In place of a metric's name."""
 
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A metric of a task that a table shows."""
-
     task: Task
     metric: Metric
     normalised: bool

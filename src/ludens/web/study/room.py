@@ -45,8 +45,6 @@ class StudyGame:
 
 @dataclass(eq=False)
 class Waiting:
-    """A participant who waits for a partner."""
-
     participant: Participant
     task: str
     since: float = field(default_factory=monotonic)
@@ -54,8 +52,6 @@ class Waiting:
 
 
 class Room:
-    """One study."""
-
     def __init__(self, study: StudyFile, runs: Path, spending: Spending) -> None:
         self.study = study
         self.plan = study.plan()
@@ -139,7 +135,8 @@ class Room:
             return None
         for task in self.study.task:
             left = task.each - len(participant.finished(task.name))
-            over = task.name in participant.skipped or _void_games(participant, task.name) >= MOST_VOID
+            void = sum(game.task == task.name and game.status == VOID for game in participant.games)
+            over = task.name in participant.skipped or void >= MOST_VOID
             if left > 0 and not over and self._has_unseen(task, participant):
                 return task
         return None
@@ -242,7 +239,6 @@ class Room:
             waiting[:] = [each for each in waiting if each.participant is not participant]
 
     def _free(self, task: StudyTask) -> Iterator[Job]:
-        """The episodes of a task that nobody has played or plays."""
         busy = {game.job.key for game in self.games.values() if not game.done}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
@@ -297,7 +293,6 @@ class Room:
 
 
 def progress_of(room: Room) -> dict[str, Any]:
-    """Tasks with their episodes, and participants with their steps."""
     done, void = Counter[str](), Counter[str]()
     for job in room.plan.jobs:
         done[job.task] += job.key in room.store.done
@@ -333,12 +328,7 @@ def progress_of(room: Room) -> dict[str, Any]:
 
 
 def _players(task: StudyTask) -> list[str]:
-    """The specs of the seats that no participant has."""
     return [spec for seat, spec in task.seats.items() if seat not in task.people]
-
-
-def _void_games(participant: Participant, task: str) -> int:
-    return sum(game.task == task and game.status == VOID for game in participant.games)
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:
