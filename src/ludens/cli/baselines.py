@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
-from ludens.cli.output import aside, counted, json_out, table
+from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption, UsageError
+from ludens.core.plain import counted
 from ludens.core.processes import cores
 from ludens.run.baselines.many import measured, orders, stored
 from ludens.run.references import TaskReferences, keep_references, write_references

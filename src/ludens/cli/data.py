@@ -3,7 +3,6 @@ take long for."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
@@ -12,16 +11,16 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Options, Size, Theme, Whole, at_least, pairs, render_options
-from ludens.cli.output import aside, counted, json_out, table
+from ludens.cli.output import ProgressLine, aside, json_out, table
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import configure
+from ludens.core.plain import counted
 from ludens.core.policy import Setter, game_accesses, permit
 from ludens.core.view import RenderOptions
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.writer import GENERATORS, Generator, checked_count, fill, removed_if_bad
 from ludens.run.dataset import DATASETS, Order, Share, built, check_folder, write
-
-_SECONDS_BETWEEN_LINES = 10.0
+from ludens.run.progress import duration
 
 
 def _make_set(
@@ -53,9 +52,9 @@ def _export_set(name: str, out: Path, json: bool) -> None:
 
 
 def _import_set(name: str, out: Path | None, json: bool) -> None:
-    from ludens.pictures.parquet import exported_name, import_set
+    from ludens.pictures.parquet import exported_header, import_set
 
-    folder = out or user_folder() / exported_name(Path(name))
+    folder = out or user_folder() / exported_header(Path(name)).name
     _print_set(import_set(Path(name), folder), str(folder), json)
 
 
@@ -108,32 +107,17 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
 
 class _SetProgress:
     def __init__(self, name: str, total: int) -> None:
-        self._name, self._total = name, total
-        self._started, self._before, self._last, self._shown = monotonic(), -1, 0.0, -1
-        self._live = sys.stderr.isatty()
+        self._name, self._total, self._line = name, total, ProgressLine()
+        self._started, self._before = monotonic(), -1
 
     def __call__(self, done: int) -> None:
-        now = monotonic()
-        if self._before < 0:
-            self._started, self._before = now, done
-        every = 0.5 if self._live else _SECONDS_BETWEEN_LINES
-        if done == self._shown or (now - self._last < every and done < self._total):
-            return
-        self._last, self._shown = now, done
-        line = f"{self._name}: {done:,} of {self._total:,}"
-        count = done - self._before
+        self._before = done if self._before < 0 else self._before
+        count, seconds = done - self._before, monotonic() - self._started
+        text = f"{self._name}: {done:,} of {self._total:,}"
         if count and done < self._total:
-            left = (now - self._started) / count * (self._total - done)
-            line += f", {3600 * count / (now - self._started):,.0f} an hour, {_duration(left)} left"
-        if self._live:
-            print(f"\r{line:<70}", end="\n" if done == self._total else "", file=sys.stderr, flush=True)
-        else:
-            aside(line)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+            left = duration(seconds / count * (self._total - done))
+            text += f", {3600 * count / seconds:,.0f} an hour, {left} left"
+        self._line.show(text, last=done == self._total)
 
 
 def prepare(

@@ -13,8 +13,9 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, json_out, table, writable, write_file
+from ludens.cli.output import aside, json_out, table, writable, write_file
 from ludens.core.errors import BadOption
+from ludens.core.plain import counted
 from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
 from ludens.run.store import read_plan

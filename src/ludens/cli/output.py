@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from ludens.core.files import file_error, write_atomically
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _PIPED_WIDTH = 160
+_SECONDS_LIVE, _SECONDS_BETWEEN_LINES = 0.5, 10.0
 
 
 def console() -> Console:
@@ -100,10 +102,6 @@ def indented(text: str, by: int) -> str:
     return harmless(text).replace("\n", "\n" + " " * by)
 
 
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def aside(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
@@ -125,3 +123,20 @@ def write_file(path: Path, data: bytes) -> None:
         write_atomically(path, data)
     except OSError as error:
         raise file_error("write", path, error) from None
+
+
+class ProgressLine:
+    """A line on stderr: redrawn in a terminal, else printed every few seconds."""
+
+    def __init__(self) -> None:
+        self._live, self._printed = sys.stderr.isatty(), monotonic()
+
+    def show(self, text: str, last: bool = False) -> None:
+        if last or monotonic() - self._printed >= (_SECONDS_LIVE if self._live else _SECONDS_BETWEEN_LINES):
+            self._printed = monotonic()
+            start, end = ("\r\x1b[K", "\n" if last else "") if self._live else ("", "\n")
+            print(start + text, end=end, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

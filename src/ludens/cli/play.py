@@ -28,13 +28,13 @@ from ludens.cli.arguments import (
     seat_of,
 )
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, indented, json_out, writable, write_file
+from ludens.cli.output import aside, indented, json_out, writable, write_file
 from ludens.core.ask import Ask, build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.observer import OnStep, StepEvent
-from ludens.core.plain import harmless
+from ludens.core.plain import counted, harmless
 from ludens.core.replay import wander
 from ludens.core.state import State
 from ludens.core.view import Picture, View, view_of

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
-from ludens.cli.output import aside, console, counted, json_out, table, writable, write_file
+from ludens.cli.output import aside, console, json_out, table, writable, write_file
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.files import save_file
-from ludens.core.plain import shortened
+from ludens.core.plain import counted, shortened
 from ludens.run.lines import shards_of
 from ludens.run.plan import seated_name
 from ludens.run.store import read_plan, read_progress

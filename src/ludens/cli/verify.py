@@ -3,22 +3,20 @@ episode again."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from time import monotonic
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_options
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import counted, json_out, table, writable, write_file
+from ludens.cli.output import ProgressLine, json_out, table, writable, write_file
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, MissingPictures
-from ludens.core.plain import one_line
+from ludens.core.plain import counted, one_line
 from ludens.core.verify import verify as verify_episode
 from ludens.run.lines import iter_records, read_episode
 from ludens.run.replays import animation, film_strip, find, read_episode_file
@@ -30,7 +28,6 @@ from ludens.run.verify import repair as repair_run
 from ludens.run.viewer import as_text, returns_text
 from ludens.suites.people import records
 
-_SECONDS_BETWEEN_LINES = 10.0
 _NAMED = 10
 """The most keys of one kind in the summary; --json has all."""
 
@@ -52,9 +49,15 @@ def verify(
     """
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
-    progress = _VerifyProgress()
+    progress = ProgressLine()
+
+    def show(result: RunVerification) -> None:
+        done = result.episodes + len(result.failures)
+        failed = f", {len(result.failures):,} failed" if result.failures else ""
+        progress.show(f"{done:,}/{result.total:,} episodes{failed}")
+
     try:
-        result = verify_run(run, workers=workers, on_progress=progress)
+        result = verify_run(run, workers=workers, on_progress=show)
     finally:
         progress.close()
     code = DONE if result.ok else FAILED
@@ -80,17 +83,9 @@ def verify(
     return code
 
 
-_FIELDS = [
-    "planned",
-    "present",
-    "proven",
-    "finished",
-    "missing",
-    "repeated",
-    "unplanned",
-    "voids",
-    "episodes",
-]
+_FIELDS = (
+    "planned", "present", "proven", "finished", "missing", "repeated", "unplanned", "voids", "episodes",
+)  # fmt: skip
 """The fields of a `RunVerification` that --json prints, besides what was verified and the failures."""
 
 
@@ -106,28 +101,6 @@ def _rest(result: RunVerification) -> str:
             more = f" and {len(keys) - _NAMED:,} more" if len(keys) > _NAMED else ""
             parts.append(f"; {name} {len(keys):,}: {', '.join(map(one_line, keys[:_NAMED]))}{more}")
     return "".join(parts)
-
-
-class _VerifyProgress:
-    """A line on stderr: redrawn in a terminal, else printed every few seconds."""
-
-    def __init__(self) -> None:
-        self._live, self._shown, self._drawn = sys.stderr.isatty(), monotonic(), False
-
-    def __call__(self, result: RunVerification) -> None:
-        done = result.episodes + len(result.failures)
-        failed = f", {len(result.failures):,} failed" if result.failures else ""
-        text = f"{done:,}/{result.total:,} episodes{failed}"
-        if self._live:
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-            self._drawn = True
-        elif monotonic() - self._shown >= _SECONDS_BETWEEN_LINES:
-            self._shown = monotonic()
-            print(text, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self._drawn:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 _LISTED = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +108,7 @@ async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
             print(f"Its progress: {address}{path}/progress?token={access.organiser}", flush=True)
         print("Press Ctrl-C to stop.", flush=True)
         if open_page:
-            await asyncio.to_thread(_open, own_address)
+            await asyncio.to_thread(webbrowser.open, own_address)
         await asyncio.Event().wait()
     finally:
         server.close()
@@ -116,9 +117,3 @@ async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
 
 def _address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

@@ -12,6 +12,12 @@ def one_line(text: str) -> str:
     return " ".join(harmless(text).split())
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 reply`, `2 replies`."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def shortened(text: str, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 

@@ -15,6 +15,7 @@ from ludens.core.config import fallback_action, forfeits
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
 from ludens.core.game import Game
+from ludens.core.plain import counted
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
@@ -42,14 +43,8 @@ class Verified:
         )
 
     def __str__(self) -> str:
-        parts = ((self.moves, "move"), (self.replies, "reply"), (self.pictures, "picture"))
-        moves, replies, pictures = (_counted(number, noun) for number, noun in parts)
-        return f"{moves}, {replies} and {pictures} verified"
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
+        replies, pictures = counted(self.replies, "reply"), counted(self.pictures, "picture")
+        return f"{counted(self.moves, 'move')}, {replies} and {pictures} verified"
 
 
 def verify(episode: Episode, game: Game | None = None, state: State | None = None) -> Verified:

@@ -198,7 +198,8 @@ class Client(Model):
 
     async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
         """One attempt within the budget, timed, without the key in what was answered."""
-        started, supported = perf_counter(), self._supported(sampling)
+        started = perf_counter()
+        supported = replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
         if self._ledger is None:
             answer = await self.attempt(request, supported)
         else:
@@ -229,9 +230,6 @@ class Client(Model):
         """Do not send this sampling parameter again, and add a remark."""
         self._dropped.add(name)
         self.remark(f"{self.name} does not support the option {name!r}; it is not sent.")
-
-    def _supported(self, sampling: Sampling) -> Sampling:
-        return replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
 
     def _final_error(self, error: RequestRejected) -> Exception:
         # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.

@@ -28,13 +28,13 @@ _ROUNDING = 1e-9
 
 
 class SlidingWindow:
-    """At most `limit` units in any period of `seconds`; first come, first served.
+    """At most `limit` units in any period of `WINDOW` seconds; first come, first served.
 
     What a call consumes is known only afterwards: it enters with an estimate that `adjust` corrects.
     """
 
-    def __init__(self, limit: int, seconds: float = WINDOW, clock: Callable[[], float] = monotonic) -> None:
-        self.limit, self.seconds, self._clock = limit, seconds, clock
+    def __init__(self, limit: int, clock: Callable[[], float] = monotonic) -> None:
+        self.limit, self._clock = limit, clock
         self._entries: deque[list[float]] = deque()
         self._total = 0.0
         self._lock = asyncio.Lock()
@@ -49,17 +49,17 @@ class SlidingWindow:
             return entry
 
     def adjust(self, entry: list[float], amount: float) -> None:
-        if entry[0] > self._clock() - self.seconds:
+        if entry[0] > self._clock() - WINDOW:
             self._total += amount - entry[1]
             entry[1] = amount
 
     def _delay(self, amount: float) -> float:
         now = self._clock()
-        while self._entries and self._entries[0][0] <= now - self.seconds:
+        while self._entries and self._entries[0][0] <= now - WINDOW:
             self._total -= self._entries.popleft()[1]
         if not self._entries or self._total + amount <= self.limit:
             return 0.0
-        return max(self._entries[0][0] + self.seconds - now, 0.001)
+        return max(self._entries[0][0] + WINDOW - now, 0.001)
 
 
 class RateLimiter:

@@ -55,7 +55,7 @@ def export_set(pictures: PictureSet, folder: Path) -> list[Path]:
 def import_set(folder: Path, out: Path) -> PictureSet:
     """Write the set that was exported to a folder into another one."""
     arrow = _arrow()
-    header = _header(folder)
+    header = exported_header(folder)
     with removed_if_bad(out):
         writer = PictureSetWriter(out, replace(header, entries=0, sha256=""))
         try:
@@ -75,11 +75,7 @@ def _add(writer: PictureSetWriter, row: dict[str, Any]) -> None:
     writer.add(row["id"], files, scene=scene, changes=changes, licence=row["licence"])
 
 
-def exported_name(folder: Path) -> str:
-    return _header(folder).name
-
-
-def _header(folder: Path) -> Header:
+def exported_header(folder: Path) -> Header:
     path = folder / HEADER
     try:
         if path.stat().st_size > _MAX_HEADER:

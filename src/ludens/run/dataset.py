@@ -199,7 +199,7 @@ CHUNK = 100
 """Seeds of one task of a worker; games that keep blocks of seeds keep blocks of this size."""
 
 
-def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None] = print) -> None:
+def prepare(spec: str, seeds: range, workers: int = 0) -> None:
     """Prepare a game for seeds without gaps, in so many processes (0: all cores); nothing is made twice."""
     game = make(spec)
     if type(game).prepare is Game.prepare:
@@ -213,7 +213,7 @@ def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None
             reported = monotonic()
             left = (reported - began) / number * (len(starts) - number) / 60
             counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
-            say(f"{spec}: {counts}, {left:.1f} minutes left")
+            print(f"{spec}: {counts}, {left:.1f} minutes left")
 
 
 def _chunk(spec: str, start: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -400,10 +400,7 @@ class Plan:
 
     def job_hash(self, job: Job) -> str:
         """A hash of everything that determines an episode; stored with it, it binds it to this plan."""
-        cell = (job.entrant, job.task)
-        if cell not in self._cell_hashes:
-            self._cell_hashes[cell] = self._cell_hash(*cell)
-        return hash_json([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
+        return hash_json([self._cell_hash(*job.cell), job.key, job.seed, job.seating, job.sample])
 
     @cached_property
     def jobs_hash(self) -> str:
@@ -411,16 +408,16 @@ class Plan:
         who = [self.suite, self.entrants, self.seated, self.controls]
         return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
-    def _cell_hash(self, entrant: str, task: str) -> str:
+    @cached_property
+    def _cell_hash(self) -> Callable[[str, str], str]:
+        return cache(self._hash_cell)
+
+    def _hash_cell(self, entrant: str, task: str) -> str:
         spec = self.entrants[entrant]
         specs = (spec, *self.seated.values())
         folders = [self.templates, *(parse_spec(player).options.get("templates", "") for player in specs)]
         rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
         return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
-
-    @cached_property
-    def _cell_hashes(self) -> dict[tuple[str, str], str]:
-        return {}
 
     def check_unchanged(self) -> None:
         now = _task_snapshot(self.chosen)

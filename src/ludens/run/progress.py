@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ludens.core.episode import Usage
+from ludens.core.plain import counted
 from ludens.run.plan import Job
 from ludens.run.rows import EpisodeRow
 
@@ -174,8 +175,8 @@ class ProgressDisplay:
 
 def _stop_line(progress: RunProgress) -> str:
     again = "; press Ctrl-C again to stop now" if progress.stopping == "interrupted" else ""
-    number = f"{progress.in_flight} episode{'' if progress.in_flight == 1 else 's'}"
-    return f"stopping ({progress.stopping}): waiting for {number} in flight{again}."
+    episodes = counted(progress.in_flight, "episode")
+    return f"stopping ({progress.stopping}): waiting for {episodes} in flight{again}."
 
 
 def progress_line(progress: RunProgress) -> str:

@@ -305,10 +305,6 @@ class Session(Observer):
             self.ended = f"{self.ended} It could not be saved and does not count."
             return str(error) if self._explain else ""
 
-    async def finished(self) -> None:
-        if self._task is not None:
-            await asyncio.wait([self._task])
-
     def leave(self, seat: str) -> None:
         """A person leaves: the game is void, and everybody is told at once."""
         if self._task is None:
@@ -442,9 +438,9 @@ _SWEEP_SECONDS = 10.0
 
 
 class Tables:
-    def __init__(self, most: int = MOST, kept_seconds: float = KEPT_SECONDS) -> None:
+    def __init__(self, most: int = MOST) -> None:
         self.sessions: dict[str, Session] = {}
-        self._most, self._kept = most, kept_seconds
+        self._most = most
 
     def add(self, session: Session) -> None:
         """Keep a session; refuse it when there are too many."""
@@ -468,7 +464,7 @@ class Tables:
         """Forget old sessions at intervals, until cancelled."""
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
-            self.forget(self._kept)
+            self.forget(KEPT_SECONDS)
 
     async def close(self) -> None:
         await asyncio.gather(*(session.close() for session in self.sessions.values()))

@@ -11,7 +11,7 @@ from typing import ClassVar
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
-from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
+from ludens.run.report.tables import MetricColumn, kind_of, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, Estimate, normalised
 
@@ -247,9 +247,10 @@ def _our_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
         if cell.blind is not None and column.first:
             blind, anchors = cell.blind.estimate, results.suite.anchors.get(column.task.name)
             mark = (normalised(blind, *anchors) if anchors else column.metric.in_table_units(blind)).mean
-        kind: RowKind = "blind" if row.blind else "ours"
         color = color_of(results, row.name)
-        yield Bar(row.label, e.mean, e.low, e.high, value.number, color, kind, mark, row.name, row.settings)
+        yield Bar(
+            row.label, e.mean, e.low, e.high, value.number, color, kind_of(row), mark, row.name, row.settings
+        )
 
 
 def _published_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
@@ -449,8 +450,7 @@ def _our_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterat
             [getattr(value.estimate, part) if value else nan for value in values]
             for part in ("mean", "low", "high")
         )
-        kind: RowKind = "blind" if row.blind else "ours"
-        yield CurveLine(row.label, means, color_of(results, row.name), kind, lows, highs)
+        yield CurveLine(row.label, means, color_of(results, row.name), kind_of(row), lows, highs)
 
 
 def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:

@@ -132,12 +132,12 @@ def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
     return [Pick(row, cell, place, tuple(tags[place]), values.get(place)) for place in islice(tags, most)]
 
 
-def steps_to_show(episode: Episode, seats: Sequence[str], most: int = MAX_STEPS) -> set[int]:
+def steps_to_show(episode: Episode, seats: Sequence[str]) -> set[int]:
     """Steps with rejected replies, then others evenly spaced."""
     own = list(dict.fromkeys(move.step for move in episode.moves if move.seat in seats))
     wrong = {move.step for move in episode.moves if move.seat in seats and move.verdict != "ok"}
-    chosen = set(evenly([step for step in own if step in wrong], most - 2))
-    return chosen | set(evenly([step for step in own if step not in chosen], most - len(chosen)))
+    chosen = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
+    return chosen | set(evenly([step for step in own if step not in chosen], MAX_STEPS - len(chosen)))
 
 
 REPORT_SIZE = 4_000_000

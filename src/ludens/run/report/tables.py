@@ -147,7 +147,7 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
         rows.append(
             TableRow(
-                _kind(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
+                kind_of(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
             )
         )
     for name in ROWS:
@@ -173,7 +173,7 @@ def _source_label(source: Published) -> str:
     return f"{source.model} (published: {source.source})"
 
 
-def _kind(row: Row) -> RowKind:
+def kind_of(row: Row) -> RowKind:
     return "blind" if row.blind else "ours"
 
 
@@ -258,7 +258,7 @@ def task_scores(results: SuiteResults) -> Table | None:
     names = [summary.name for summary in shown_summaries(results)]
     rows = [
         TableRow(
-            _kind(row),
+            kind_of(row),
             [labelled(row), *(_value(row.summaries.get(name)) for name in names)],
             Source(row.name),
         )
@@ -295,7 +295,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     in_scores = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
     rows = [
         TableRow(
-            _kind(row),
+            kind_of(row),
             [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
             Source(row.name, name),
         )
@@ -335,7 +335,7 @@ def replies(results: SuiteResults) -> Table:
         Column("blind", "first metric"), Column("tokens", "all seats"), Column("cost", "all seats"),
     )  # fmt: skip
     rows = [
-        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
+        TableRow(kind_of(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
         for row in results.rows
         for name, cell in row.cells.items()
     ]
@@ -405,7 +405,7 @@ def standard_deviations(results: SuiteResults) -> Table | None:
     if not measured:
         return None
     spreads = [
-        (_kind(row), labelled(row), [_spread(results, column, row) for column in measured])
+        (kind_of(row), labelled(row), [_spread(results, column, row) for column in measured])
         for row in results.rows
     ]
     spreads += [
