@@ -80,7 +80,7 @@ class Game(ABC):
         return False
 
     def view(self, render: RenderOptions, seed: int = 0) -> View:
-        """The view of the game; the seed matters only to the theme `random`."""
+        """The view of the game; only the theme `random` depends on the seed."""
         view: View = load(self.view_class)(self, render, seed)
         return view
 

@@ -69,7 +69,7 @@ def confirm(values: Iterable[str]) -> None:
 
 
 def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = ()) -> None:
-    """Raise `BadOption` for what the setter may not name; what the person allows, files may name."""
+    """Raise `BadOption` for values that the setter may not name; files may name those in `allowed`."""
     confirm(allowed)
     for access in accesses:
         if access.is_free(setter) or (setter is Setter.FILE and access.value in _confirmed):

@@ -105,7 +105,7 @@ class Secret:
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        """All parts of the key that are long enough to be told from ordinary words."""
+        """All parts of the key that are long enough not to be ordinary words."""
         key = self.value or ""
         length = min(_LONGEST_PART, len(key) - 1)
         starts = range(len(key) - length + 1) if len(key) >= _SHORTEST_KEY else ()

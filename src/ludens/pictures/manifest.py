@@ -1,7 +1,7 @@
 """The manifest of a picture set: `manifest.jsonl`, a header and one line per entry.
 
 The header has the number of entries and a SHA-256 over itself and all lines, which have the SHA-256 of every
-file: whoever edits a line, a file or the header is found out.
+file, so that an edit of a line, a file or the header is detected.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _usage(spec: str, seat: _Seat, asks: int) -> Usage:
 
 
 class _SeatSizes:
-    """Each task played once in each seating, each kind of prompt made once."""
+    """Plays each task once in each seating, and makes each kind of prompt once."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -135,7 +135,8 @@ class _SeatSizes:
             len(observation.images),
             sum(picture.width * picture.height for picture in observation.images),
         )
-        frames = _mean_kept(options.frames, asks)
+        # How many pictures a prompt has on average that shows the latest ones.
+        frames = sum(min(options.frames, number + 1) for number in range(asks)) / asks
         exchanges = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
         earlier = exchanges * len(observation.text + observation.notes)
         return _Seat(asks, images * frames, pixels * frames, letters + earlier)
@@ -158,11 +159,6 @@ class _SeatSizes:
             )
             self._asked[key] = counter.asks
         return self._asked[key]
-
-
-def _mean_kept(frames: int, asks: int) -> float:
-    """How many frames a prompt shows on average when it shows the latest `frames`."""
-    return sum(min(frames, number + 1) for number in range(asks)) / asks
 
 
 class _AskCounter(Observer):

@@ -252,7 +252,7 @@ class RunReader:
         return True
 
     def rows(self, last: bool = False) -> Iterator[Row]:
-        """The entrants of the run; with `last`, what was read is given away, which halves the memory."""
+        """The entrants of the run; with `last`, the cells are handed over, which halves the memory."""
         plan, take = self.plan, self._cells.pop if last else self._cells.get
         for entrant, spec in plan.entrants.items():
             cells = {

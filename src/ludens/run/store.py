@@ -203,7 +203,7 @@ class Store:
         return len(self.done) == self.plan.total()
 
     def destination(self) -> Destination:
-        """Where workers store episodes; those that were given another one store nothing more."""
+        """Where workers store episodes; workers with an earlier destination store nothing more."""
         owner = token_hex(16)
         try:
             (self.folder / SHARDS).mkdir(exist_ok=True)
@@ -242,7 +242,7 @@ class Store:
             self.done.add(row.key)
 
     def index_shards(self) -> None:
-        """Put what workers have stored into the index, even if they died before they said so."""
+        """Put what workers have stored into the index, also of those that died before they reported it."""
         for row in self._reader.read():
             if row.get("status") == "void":
                 self.voids[row["key"]] += 1

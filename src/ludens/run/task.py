@@ -186,7 +186,7 @@ def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Published:
-    """A row somebody else measured, shown beside ours and marked as theirs."""
+    """A row that a publication reports, shown beside ours and marked as published."""
 
     source: str
     model: str

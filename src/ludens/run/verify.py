@@ -131,7 +131,7 @@ def _hash_files(folder: Path, names: Sequence[str]) -> str:
 
 
 def note_index(folder: Path) -> None:
-    """The index was made again from the shards: it is as good as they are."""
+    """Record that the index was made again from the shards that were verified."""
     read = read_verified(folder)
     if read is not None and not read[1] and read[0].hash == hash_run(folder):
         write_verified(folder, replace(read[0], index=index_hash(folder)))

@@ -115,7 +115,7 @@ class Trial:
 
     @property
     def view(self) -> View:
-        """The view of the first look for the seed at hand."""
+        """The view with the first render options, for the current seed."""
         return view_of(self.game, self.views[0], self.seed or 0)
 
     def course(self, seed: int) -> list[dict[str, str]]:
@@ -131,7 +131,7 @@ class Trial:
         return self._courses[seed]
 
     def _try(self, state: State, actions: dict[str, str]) -> None:
-        """Apply what should apply: a game that cannot bear it breaks another rule than the one at hand."""
+        """Apply legal actions; an exception is reported under the rule that they apply."""
         in_words = any(state.legal(seat).is_text for seat in actions)
         try:
             state.apply(actions)
@@ -140,7 +140,7 @@ class Trial:
             raise
 
     def walk(self, seed: int) -> Iterator[State]:
-        """Every state of that episode, the last one included. Walkers look and clone; they do not touch."""
+        """Every state of that episode, the last one included. Callers must not change them."""
         course = self.course(seed)
         self.seed, self.step = seed, 0
         state = self.game.start(seed)
@@ -171,7 +171,7 @@ class Trial:
         return sorted(action for action in names if action and action not in state.legal(seat))
 
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
-        """One random action for every seat in turn; in words where words are asked for."""
+        """One random action for every seat that must act; a message where the action is a text."""
         return {seat: dice.choice(self._choices(state, seat)) for seat in state.to_act}
 
     def _can_go_on(self, state: State) -> bool:
@@ -192,7 +192,7 @@ class Trial:
         return [text for text in self.messages(seat) if state.refusal(seat, text) is None]
 
     def messages(self, seat: str) -> Sequence[str]:
-        """Things to say: the usual, and the names that stand in code or with underscores in the rules."""
+        """`MESSAGES`, and the names that the rules have as code or with underscores."""
         hints = [code or name for code, name in _HINTS.findall(self.view.rules(seat))]
         return [*MESSAGES, *dict.fromkeys(hints)]
 

@@ -156,7 +156,7 @@ class Connections:
 
 @web.middleware
 async def mark_busy(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Tell the connection of a request that it does not wait."""
+    """Mark the connection of a request as busy while it is answered."""
     connection = request.transport.get_protocol() if request.transport is not None else None
     if not isinstance(connection, Connection):
         return await handler(request)

@@ -51,7 +51,7 @@ class Snapshot:
 
 
 class LiveRun:
-    """One run. Only its own task reads; everybody else looks at `snapshot`."""
+    """One run. Only its own task reads it; requests use `snapshot`."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder

@@ -106,7 +106,7 @@ class ServerAccess:
     def knows(self, host: str) -> bool:
         """Whether the `Host` of a request names this server.
 
-        A web page of somebody else can only reach it under a name of theirs: addresses are safe.
+        A page of another site can reach it only under a name of that site, so that addresses are safe.
         """
         name = hostname(host)
         if name is None:

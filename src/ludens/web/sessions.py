@@ -75,7 +75,7 @@ LOG_LINES = 400
 def observation_fields(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
     observation = ask.observation if ask else view.observe(state, seat, "both")
-    # Who acts at the same time, and who does not, may tell who is who.
+    # Which seats act at the same time can reveal roles.
     others = [each for each in state.to_act if each != seat]
     waiting_for = view.public_name(state, others[0]) if others else ""
     fields: dict[str, Any] = {
@@ -104,7 +104,7 @@ class MoveLog:
 
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
         named = {view.public_name(state, move.seat): move for move in moves}
-        for name, move in sorted(named.items()):  # the order of seats may tell who is who, too
+        for name, move in sorted(named.items()):  # the order of seats can reveal roles
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
@@ -306,7 +306,7 @@ class Session(Observer):
             return str(error) if self._explain else ""
 
     def leave(self, seat: str) -> None:
-        """A person leaves: the game is void, and everybody is told at once."""
+        """Void the game because a person leaves, and notify everybody at once."""
         if self._task is None:
             self.ended = "The game did not begin: somebody did not come."
             self.changed()
@@ -350,7 +350,7 @@ class Session(Observer):
     # What browsers are sent
 
     def changed(self) -> None:
-        """Tell every browser; several changes in one turn of the event loop are one."""
+        """Notify every browser, once for all changes in one turn of the event loop."""
         if not self._notifies:
             self._notifies = True
             asyncio.get_running_loop().call_soon(self._notify)

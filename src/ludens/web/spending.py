@@ -37,7 +37,7 @@ class Spending:
         return self.models[key]
 
     def check(self, specs: Iterable[str]) -> None:
-        """Refuse players who cost money without a limit, or beyond it."""
+        """Raise `BadOption` if players cost money and there is no budget, or it is used up."""
         paid = [spec for spec in specs if (model := self.add_model(spec)) is not None and model.paid]
         if not paid:
             return

@@ -96,9 +96,9 @@ class Words:
 
 FOLDS = 4
 WEIGHT = 2.0
-"""How many observations the mean counts for that a key's own mean is drawn to."""
+"""The mean of a key is shrunk to an expected one, which counts as so many observations."""
 COMMON, RARE = 0.9, 3
-"""Pieces of text in nearly every question tell nothing, those in fewer questions than this are luck."""
+"""Pieces of text are used that occur in at most this share, and at least this number, of questions."""
 MOST_PIECES = 1500
 _ALL = ("all answers",)
 _NO_SUMS = [0.0] * (2 * FOLDS)

@@ -126,15 +126,13 @@ def split(table: Table) -> list[Table]:
     if len(table.columns) <= MAX_COLUMNS:
         return [table]
     parts = []
-    for family, group in groupby(range(1, len(table.columns)), lambda i: _family(table.columns[i])):
+    for family, group in groupby(
+        range(1, len(table.columns)), lambda i: table.columns[i].name.rpartition("/")[0]
+    ):
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
     return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
-
-
-def _family(column: Column) -> str:
-    return column.name.rpartition("/")[0]
 
 
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
