@@ -35,7 +35,7 @@ def width_of(stream: TextIO) -> int | None:
     return max(columns, _MIN_WIDTH) if columns else None
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrap_text(text: str, width: int | None) -> str:
     """The text with longer lines broken between words; continuation lines keep the indentation."""
     if width is None:
         return text
@@ -184,7 +184,7 @@ def _canonical(typed: str, ask: Ask) -> str | None:
 
 
 def _print(text: str) -> None:
-    print(wrapped(harmless(text), width_of(sys.stderr)), file=sys.stderr, flush=True)
+    print(wrap_text(harmless(text), width_of(sys.stderr)), file=sys.stderr, flush=True)
 
 
 async def _human_typed(ask: Ask) -> str:

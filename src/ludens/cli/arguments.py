@@ -12,7 +12,7 @@ from rich.text import Text
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.plain import shortened
+from ludens.core.plain import shorten
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 
@@ -36,7 +36,7 @@ class Help(DefaultFormatter):
 def _integer(kind: object, tokens: Sequence[Token]) -> int:
     """Convert to a 64-bit integer, the range that episodes can store; cyclopts would round 1.5."""
     [token] = tokens
-    text = shortened(token.value, 40)
+    text = shorten(token.value, 40)
     try:
         value = int(token.value)
     except ValueError:

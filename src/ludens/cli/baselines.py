@@ -9,9 +9,9 @@ from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
 from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption, UsageError
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.core.processes import cores
-from ludens.run.baselines.many import measured, orders, stored
+from ludens.run.baselines.many import measure_all, orders, read_stored
 from ludens.run.references import TaskReferences, keep_references, write_references
 from ludens.run.report.tables import raw
 from ludens.run.task import SUITES, Metric, Suite, import_suite, suite
@@ -53,12 +53,14 @@ def baselines(
         raise BadOption(
             f"the suite {homeless} names no file for its references: set Suite.references or use --out."
         )
-    results = {} if again else {order: scores for order in ordered if (scores := stored(order)) is not None}
+    results = (
+        {} if again else {order: scores for order in ordered if (scores := read_stored(order)) is not None}
+    )
     missing = [order for order in ordered if order not in results]
     if missing:
-        aside(f"measuring {counted(len(missing), 'task')} ...")
+        aside(f"measuring {plural(len(missing), 'task')} ...")
     failed = False
-    for number, (order, result) in enumerate(measured(missing, workers or cores()), 1):
+    for number, (order, result) in enumerate(measure_all(missing, workers or cores()), 1):
         if isinstance(result, str):
             failed = True
             aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")

@@ -14,12 +14,12 @@ from ludens.cli.arguments import Json, Options, Size, Theme, Whole, at_least, pa
 from ludens.cli.output import ProgressLine, aside, json_out, table
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import configure
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.core.policy import Setter, game_accesses, permit
 from ludens.core.view import RenderOptions
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.writer import GENERATORS, Generator, checked_count, fill, removed_if_bad
-from ludens.run.dataset import DATASETS, Order, Share, built, check_folder, write
+from ludens.run.dataset import DATASETS, Order, Share, build_dataset, check_folder, write
 from ludens.run.progress import duration
 
 
@@ -47,7 +47,7 @@ def _export_set(name: str, out: Path, json: bool) -> None:
     paths = export_set(pictures, out)
     if json:
         return json_out(_describe(pictures) | {"files": [str(path) for path in paths]})
-    print(f"{out}: {counted(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
+    print(f"{out}: {plural(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
     print(f'Read it with datasets.load_dataset("{out}").')
 
 
@@ -60,7 +60,7 @@ def _import_set(name: str, out: Path | None, json: bool) -> None:
 
 def _check_set(name: str, json: bool) -> None:
     pictures = open_set(name)
-    files = counted(pictures.check(), "file")
+    files = plural(pictures.check(), "file")
     _print_set(pictures, pictures.name, json, f", {files}")
 
 
@@ -68,7 +68,7 @@ def _print_set(pictures: PictureSet, where: str, json: bool, files: str = "", **
     if json:
         json_out(_describe(pictures) | more)
     else:
-        entries = counted(len(pictures.entries), pictures.header.kind)
+        entries = plural(len(pictures.entries), pictures.header.kind)
         print(f"{where}: {entries}{files}, hash {pictures.hash}")
 
 
@@ -248,7 +248,7 @@ def _questions(
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = built(suite, Order(what, n, seed, render, run))
+    dataset = build_dataset(suite, Order(what, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])

@@ -41,8 +41,8 @@ from ludens.core.processes import cores
 from ludens.core.spec import Spec, parse_spec
 from ludens.models.ledger import Budget
 from ludens.run.engine import Engine, RunResult, default_workers, make_executor
-from ludens.run.estimate import CostEstimate, estimate, unpriced
-from ludens.run.jobs import JobRunner, combined
+from ludens.run.estimate import CostEstimate, estimate, unpriced_models
+from ludens.run.jobs import JobRunner, combine_errors
 from ludens.run.plan import MAX_SAMPLES, Job, Plan, entrants_of, make_plan
 from ludens.run.progress import ProgressDisplay
 from ludens.run.report import load_results, main_tables, render
@@ -160,7 +160,7 @@ def _playable(plan: Plan, options: ExecutionOptions) -> Plan:
     if not problems:
         return plan
     available = tuple(name for name in plan.chosen if name not in problems)
-    error = combined(problems)
+    error = combine_errors(problems)
     if not available:
         raise error
     if not options.skip_unavailable:
@@ -202,7 +202,7 @@ def _play(
 
 def _confirm(plan: Plan, jobs: Sequence[Job], options: ExecutionOptions, budget: Budget) -> CostEstimate:
     """Print the cost estimate, compare it with the budget, and ask for confirmation if it is large."""
-    if options.max_cost is not None and (names := unpriced(plan)):
+    if options.max_cost is not None and (names := unpriced_models(plan)):
         raise BadOption(f"--max-cost needs a price for {', '.join(names)}: add it to the price file.")
     expected = estimate(plan, jobs)
     if expected.usage.calls:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DONE, FAILED, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
-def guarded(app: App, argv: Sequence[str] | None = None) -> int:
+def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
     from cyclopts.exceptions import CycloptsError
 
     tokens = list(sys.argv[1:] if argv is None else argv)

@@ -13,9 +13,9 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, json_out, table, writable, write_file
+from ludens.cli.output import aside, check_writable, json_out, table, write_file
 from ludens.core.errors import BadOption
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
 from ludens.run.store import read_plan
@@ -59,7 +59,7 @@ def judge(
         raise BadOption("missing argument RUN: give a run folder, or --calibrate.")
     chosen = make_judge(judge, templates)
     records = _records(run)[: limit or None]
-    file = writable(out or run / LABELS_FILE)
+    file = check_writable(out or run / LABELS_FILE)
     verdicts = _judge_records(chosen, records, file, _hash(templates))
     counts = _counts(records, verdicts)
     if json:
@@ -73,7 +73,7 @@ def judge(
 def _exit_code(verdicts: Sequence[Verdict]) -> int:
     failures = [verdict.error for verdict in verdicts if verdict.error]
     if failures:
-        aside(f"ludens: {counted(len(failures), 'conversation')} could not be judged: {failures[0]}")
+        aside(f"ludens: {plural(len(failures), 'conversation')} could not be judged: {failures[0]}")
     return FAILED if failures else DONE
 
 
@@ -91,7 +91,7 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
     with LabelFile(file, chosen.spec, templates) as kept:
         todo = [number for number, key in enumerate(keys) if key not in kept.verdicts]
         earlier = f" ({len(keys) - len(todo)} already judged)" if len(todo) < len(keys) else ""
-        aside(f"{chosen.spec} judges {counted(len(todo), 'conversation')}{earlier} ...")
+        aside(f"{chosen.spec} judges {plural(len(todo), 'conversation')}{earlier} ...")
 
         def save(number: int, verdict: Verdict) -> None:
             index = todo[number]
@@ -146,7 +146,7 @@ def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) 
 
     chosen = make_judge(spec, templates)
     truth = cases()
-    file = None if out is None else writable(out)
+    file = None if out is None else check_writable(out)
     aside(f"{chosen.spec} judges the calibration set, {len(truth)} conversations ...")
     verdicts = asyncio.run(judge_all(chosen, [case.conversation for case in truth]))
     if file is not None:

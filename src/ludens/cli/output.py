@@ -98,7 +98,7 @@ def json_out(value: Any) -> None:
     sys.stdout.write(text.decode())
 
 
-def indented(text: str, by: int) -> str:
+def indent(text: str, by: int) -> str:
     return harmless(text).replace("\n", "\n" + " " * by)
 
 
@@ -106,7 +106,7 @@ def aside(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
-def writable(path: Path) -> Path:
+def check_writable(path: Path) -> Path:
     existed = path.exists()
     try:
         with path.open("ab"):

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
-from ludens.cli.output import aside, console, json_out, table, writable, write_file
+from ludens.cli.output import aside, check_writable, console, json_out, table, write_file
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.files import save_file
-from ludens.core.plain import counted, shortened
+from ludens.core.plain import plural, shorten
 from ludens.run.lines import shards_of
 from ludens.run.plan import seated_name
 from ludens.run.store import read_plan, read_progress
@@ -67,7 +67,7 @@ def report(
     results = load_results(run, {name: value for name, value in options.items() if value is not None})
     file = out or (run[0] / _DEFAULT_FILES[format] if format in _DEFAULT_FILES else None)
     if file is not None:
-        writable(file)
+        check_writable(file)
     width = console().width if file is None else 160
     data = render(results, format, metric, episodes=episodes, width=width)
     if file is None:
@@ -146,7 +146,7 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     done = f"{run['done']:,} of {run['planned']:,}"
     return (
         run["folder"],
-        shortened(run["suite"], _WIDEST),
+        shorten(run["suite"], _WIDEST),
         ", ".join(run["entrants"]),
         done,
         f"{run['void']:,}",
@@ -169,7 +169,7 @@ def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> Non
     if json:
         return json_out(asdict(result))
     sizes = f"{result.after / 1e6:,.1f} MB instead of {result.before / 1e6:,.1f} MB"
-    print(f"{counted(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
+    print(f"{plural(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
 
 
 _STUDY_ACTIONS = ("export", "exclude", "include")

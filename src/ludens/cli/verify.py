@@ -13,10 +13,10 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_options
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import ProgressLine, json_out, table, writable, write_file
+from ludens.cli.output import ProgressLine, check_writable, json_out, table, write_file
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, MissingPictures
-from ludens.core.plain import counted, one_line
+from ludens.core.plain import one_line, plural
 from ludens.core.verify import verify as verify_episode
 from ludens.run.lines import iter_records, read_episode
 from ludens.run.replays import animation, film_strip, find, read_episode_file
@@ -131,12 +131,12 @@ def repair(
     valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
     if repaired.missing and not study.exists():
-        print(f"To play the {counted(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
+        print(f"To play the {plural(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
 
 
 def _list(path: Path, moved: list[tuple[int, str]]) -> None:
     if moved:
-        print(f"{counted(len(moved), 'line')} moved to {path}:")
+        print(f"{plural(len(moved), 'line')} moved to {path}:")
     for number, reason in moved[:_LISTED]:
         print(f"  line {number}: {one_line(reason)}")
     if len(moved) > _LISTED:
@@ -191,7 +191,7 @@ def replay(
         missing = error
     written = out is not None and (missing is None or out.suffix.lower() == ".html")
     if out is not None and written:
-        write_file(writable(out), _render(episode, name, out, seat, size, ms))
+        write_file(check_writable(out), _render(episode, name, out, seat, size, ms))
     if json:
         json_out({"key": name, "verified": verified and asdict(verified), "episode": episode})
     else:

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
-from ludens.core.plain import shortened
+from ludens.core.plain import shorten
 
 if TYPE_CHECKING:
     from ludens.core.agent import Reply
@@ -50,7 +50,7 @@ class UnknownName(UsageError):
             hint = "known: " + (", ".join(names) or "none") + "."
         else:
             hint = f"{len(names)} known names: {', '.join(names[:10])}, ..."
-        super().__init__(f"unknown {kind} {shortened(name)!r}; {hint}")
+        super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
         self.kind, self.name, self.nearest = kind, name, near
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
-from ludens.core.plain import shortened, storable
+from ludens.core.plain import shorten, storable
 from ludens.core.state import Legal
 
 _BLANKS = (
@@ -88,13 +88,11 @@ class ActionFormat(ReplyFormat):
         if not legal.is_text:
             actions |= self._restated(reply, min(place for place, _ in places), legal)
         if len(actions) > 1:
-            listed = ", ".join(
-                repr(shortened(name)) for name in dict.fromkeys([*named, *actions.values()][:4])
-            )
+            listed = ", ".join(repr(shorten(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
         [(action, name)] = actions.items()
         if action is None:
-            raise Illegal(f"{shortened(name)!r} is not a legal action now.")
+            raise Illegal(f"{shorten(name)!r} is not a legal action now.")
         return action
 
     def _restated(self, text: str, start: int, legal: Legal) -> dict[str | None, str]:

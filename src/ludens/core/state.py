@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from ludens.core.errors import Illegal
-from ludens.core.plain import shortened
+from ludens.core.plain import shorten
 from ludens.core.random import Stream
 
 
@@ -50,7 +50,7 @@ class Legal(tuple[str, ...]):
                 return f"the text has {len(action)} characters; at most {self.text_limit} are allowed."
             return None
         some = ", ".join(self[:40]) + (", ..." if len(self) > 40 else "")
-        return f"{shortened(action)!r} is not a legal action for {seat} now; legal: {some or 'none'}."
+        return f"{shorten(action)!r} is not a legal action for {seat} now; legal: {some or 'none'}."
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, other) is True and self.text_limit == getattr(other, "text_limit", None)

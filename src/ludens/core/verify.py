@@ -15,7 +15,7 @@ from ludens.core.config import fallback_action, forfeits
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
 from ludens.core.game import Game
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
@@ -43,8 +43,8 @@ class Verified:
         )
 
     def __str__(self) -> str:
-        replies, pictures = counted(self.replies, "reply"), counted(self.pictures, "picture")
-        return f"{counted(self.moves, 'move')}, {replies} and {pictures} verified"
+        replies, pictures = plural(self.replies, "reply"), plural(self.pictures, "picture")
+        return f"{plural(self.moves, 'move')}, {replies} and {pictures} verified"
 
 
 def verify(episode: Episode, game: Game | None = None, state: State | None = None) -> Verified:

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import orjson
 
 from ludens.core.errors import ModelRejected
-from ludens.core.plain import shortened, storable
+from ludens.core.plain import shorten, storable
 
 ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
 Fault = Literal["no pictures", "context", "many pictures", "large pictures", "large request", "request"]
@@ -130,7 +130,7 @@ class Secret:
     def redact(self, text: str) -> str:
         clean = text.replace(self.value, "***") if self.value else text
         clean = " ".join(self.mask(storable(clean)).split())
-        return shortened(clean, _LONGEST_QUOTE)
+        return shorten(clean, _LONGEST_QUOTE)
 
 
 def not_billed(error: BaseException) -> bool:

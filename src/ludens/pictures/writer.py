@@ -83,7 +83,7 @@ class PictureSetWriter:
         """Write one entry. Pictures are files: PNG or JPEG files are kept, others are converted to PNG."""
         files, contents = {}, []
         for role in sorted(pictures):
-            picture = decoded(pictures[role])
+            picture = decode_picture(pictures[role])
             data, mime = picture.encoded()
             suffix = "jpg" if mime == "image/jpeg" else "png"
             name = f"{_IMAGES}/{id}-{role}.{suffix}"
@@ -141,7 +141,7 @@ def removed_if_bad(folder: Path) -> Iterator[None]:
         raise
 
 
-def decoded(data: bytes) -> Picture:
+def decode_picture(data: bytes) -> Picture:
     """The picture in a file that may be damaged, huge, rotated or in other colours than RGB; decoded once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of sizes that are refused here
@@ -164,7 +164,7 @@ GENERATORS = Registry("picture set", "ludens.pictures")
 
 
 @dataclass(frozen=True)
-class Made:
+class EntryContents:
     pictures: Mapping[str, bytes]
     scene: Any = None
     changes: Sequence[Any] = field(default_factory=tuple)
@@ -190,7 +190,7 @@ class Generator(ABC):
         return self
 
     @abstractmethod
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         """The entry of this number, or `Skip`."""
 
     def prepare(self) -> str:

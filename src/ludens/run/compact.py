@@ -36,14 +36,14 @@ _JSON = ("returns", "usage", "other_usage", "values")
 
 
 @dataclass(frozen=True)
-class Compacted:
+class CompactResult:
     episodes: int
     before: int
     """Bytes of the shards."""
     after: int
 
 
-def compact(folder: Path) -> Compacted:
+def compact(folder: Path) -> CompactResult:
     """Replace the shards of a run by a Parquet file, once it has been read back and compared."""
     try:
         import pyarrow as pa
@@ -98,7 +98,7 @@ def compact(folder: Path) -> Compacted:
             index.unlink(missing_ok=True)
         if read is not None and read[1]:
             write_verified(folder, replace(read[0], hash=hash_run(folder), index=index_hash(folder)))
-    return Compacted(len(checksums), before, after)
+    return CompactResult(len(checksums), before, after)
 
 
 def _groups(folder: Path, reader: RowReader) -> Iterator[tuple[list[RowDict], list[bytes]]]:

@@ -74,14 +74,14 @@ Builder = Callable[[Order], Dataset]
 DATASETS = Registry("dataset", "ludens.datasets")
 
 
-def built(name: str, order: Order) -> Dataset:
+def build_dataset(name: str, order: Order) -> Dataset:
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)
     return builder(order)
 
 
-def counted(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
+def count_shares(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
     """How often each value occurs; the wanted ones first, even if they never occur."""
     counts = Counter(values)
     names = [*(wanted or ()), *sorted(set(counts) - set(wanted or ()))]

@@ -13,7 +13,7 @@ from time import monotonic
 from ludens.concurrent import run_many
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.core.processes import WorkerDied, cores
 from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached, Ledger
 from ludens.models.settings import ModelSpec, is_model
@@ -147,7 +147,7 @@ class Engine:
         left = self.progress.total - self.progress.done
         reason = self.progress.stopping
         if left and not reason:
-            episodes = counted(left, "episode")
+            episodes = plural(left, "episode")
             reason = f"{episodes} failed after all retries; last error: {self.progress.last_error}"
         errors = () if self.progress.stopping else tuple(dict.fromkeys(self._errors))
         return RunResult(not left, reason if left else "", self._interrupted, self.progress, errors)

@@ -169,7 +169,7 @@ class _AskCounter(Observer):
         self.asks[ask.seat] += 1
 
 
-def unpriced(plan: Plan) -> list[str]:
+def unpriced_models(plan: Plan) -> list[str]:
     """Models without a known price, whose provider does not report costs either."""
     return without_price({*plan.entrants.values(), *plan.opponents})
 

@@ -133,7 +133,7 @@ class JobRunner(Executor):
 
     def check(self) -> None:
         if problems := self.problems():
-            raise combined(problems)
+            raise combine_errors(problems)
 
     def _problems_of(self, task: str) -> Iterator[UsageError]:
         messages: set[str] = set()
@@ -185,7 +185,7 @@ class JobRunner(Executor):
             if isinstance(error, BaseException)
         ]
         if usage_errors := [error for error in errors if isinstance(error, UsageError)]:
-            raise combined({"": usage_errors})
+            raise combine_errors({"": usage_errors})
         for error in errors:
             raise error
 
@@ -215,7 +215,7 @@ class JobRunner(Executor):
             await model.close()
 
 
-def combined(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
+def combine_errors(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
     """One error for all problems of all tasks; each is named once, with its tasks."""
     tasks: dict[str, list[str]] = {}
     errors = {str(error): error for task_errors in problems.values() for error in task_errors}

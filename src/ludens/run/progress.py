@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ludens.core.episode import Usage
-from ludens.core.plain import counted
+from ludens.core.plain import plural
 from ludens.run.plan import Job
 from ludens.run.rows import EpisodeRow
 
@@ -175,7 +175,7 @@ class ProgressDisplay:
 
 def _stop_line(progress: RunProgress) -> str:
     again = "; press Ctrl-C again to stop now" if progress.stopping == "interrupted" else ""
-    episodes = counted(progress.in_flight, "episode")
+    episodes = plural(progress.in_flight, "episode")
     return f"stopping ({progress.stopping}): waiting for {episodes} in flight{again}."
 
 

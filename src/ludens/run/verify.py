@@ -304,7 +304,7 @@ _TRIES = 8
 
 
 @dataclass
-class Repaired:
+class RepairResult:
     """What a repair has found and done."""
 
     done: int = 0
@@ -318,14 +318,14 @@ class Repaired:
         return self.planned - self.done
 
 
-def repair(folder: Path) -> Repaired:
+def repair(folder: Path) -> RepairResult:
     """Move every invalid line of a shard to `SHARD.bad.jsonl`.
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
     plan, done = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
-    result = Repaired(0, plan.total())
+    result = RepairResult(0, plan.total())
     for shard in shards_of(folder):
         if shard == PARQUET:  # `compact` has checked it
             done.update(head.key for head, *_ in LineReader(folder).shard(shard) if not head.void)

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import UsageError
-from ludens.core.plain import counted, harmless, one_line
+from ludens.core.plain import harmless, one_line, plural
 from ludens.core.replay import Step, game_of, render_options_of, replay
 from ludens.core.verify import Verified, verify
 from ludens.core.view import Picture, pictures_match, view_of
@@ -315,7 +315,7 @@ def as_text(key: str, episode: Episode) -> str:
     lines = [
         f"{key}: {episode.game}, seed {episode.seed}; {players}",
         *(line for move in (*episode.moves, *episode.unfinished) for line in move_lines(move)),
-        f"{episode.status} after {counted(steps, 'step')}; "
+        f"{episode.status} after {plural(steps, 'step')}; "
         f"returns: {returns_text(episode.returns)}; verdicts: {verdicts or 'none'}",
     ]
     if episode.error:

@@ -21,7 +21,7 @@ from ludens.run.store import read_places
 from ludens.run.viewer import FETCHED_TEXT, EpisodeReplay, Panel, ShownStep, without_earlier
 from ludens.web.home import CATALOGUE
 from ludens.web.pages import WebSettings, page, render
-from ludens.web.runs import LIVE, Listed, describe, same_seed
+from ludens.web.runs import LIVE, ListedEpisode, describe, same_seed
 from ludens.web.security import may_be_linked
 
 MAX_REPLAYS = 6
@@ -141,7 +141,9 @@ def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> P
     )
 
 
-async def _others(request: web.Request, run: str, head: Head, location: Location, seed: int) -> list[Listed]:
+async def _others(
+    request: web.Request, run: str, head: Head, location: Location, seed: int
+) -> list[ListedEpisode]:
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
     if folder is None:
         return []

@@ -158,9 +158,9 @@ class LiveRuns:
 PAGE = 50
 KINDS = ("done", "horizon", "forfeit", "void", "fallback")
 _LIMIT = 200
-_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[Listed]]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[ListedEpisode]]] = WeakKeyDictionary()
 
-Listed = tuple[Row, Cell, EpisodeRow]
+ListedEpisode = tuple[Row, Cell, EpisodeRow]
 
 
 def first_value(cell: Cell, row: EpisodeRow) -> float | None:
@@ -181,12 +181,12 @@ def describe(entrant: Row, cell: Cell, row: EpisodeRow) -> dict[str, Any]:
     }
 
 
-def _value_order(listed: Listed) -> tuple[bool, float]:
+def _value_order(listed: ListedEpisode) -> tuple[bool, float]:
     value = first_value(*listed[1:])
     return value is not None, value or 0.0
 
 
-_SORTS: dict[str, Callable[[Listed], Any]] = {
+_SORTS: dict[str, Callable[[ListedEpisode], Any]] = {
     "task": lambda listed: (listed[2].task, listed[2].seed, listed[0].name),
     "entrant": lambda listed: (listed[0].name, listed[2].task, listed[2].seed),
     "seed": lambda listed: (listed[2].seed, listed[2].task, listed[0].name),
@@ -242,7 +242,7 @@ class Query:
 @dataclass(frozen=True)
 class Listing:
     query: Query
-    lines: tuple[Listed, ...]
+    lines: tuple[ListedEpisode, ...]
     total: int
     pages: int
 
@@ -250,7 +250,7 @@ class Listing:
 def listing(snapshot: Snapshot, query: Query) -> Listing:
     """The episodes that match the query; only those of the page are made if they need not be looked at."""
     cells = [cell for cell in _cells(snapshot) if query.includes(cell[0].name, cell[1].task.name)]
-    chosen: list[Listed] | None = None
+    chosen: list[ListedEpisode] | None = None
     if query.seed or query.kind or query.sort:
         every = (listed for cell in cells for listed in _rows(snapshot, *cell))
         chosen = [listed for listed in every if query.matches(listed[2])]
@@ -274,7 +274,7 @@ def _count(cell: Cell) -> int:
     return len(cell.episodes) + len(cell.voided)
 
 
-def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[Listed]:
+def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[ListedEpisode]:
     for entrant, cell in cells:
         finished, total = len(cell.episodes), _count(cell)
         first, last = max(0, start), min(stop, total)
@@ -286,7 +286,7 @@ def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator
         start, stop = start - total, stop - total
 
 
-def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[Listed]:
+def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[ListedEpisode]:
     """Every episode of a cell; kept for the next request."""
     cache = _KEPT.setdefault(snapshot, {})
     if id(cell) not in cache:
@@ -294,7 +294,7 @@ def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[Listed]:
     return cache[id(cell)]
 
 
-def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[Listed]:
+def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[ListedEpisode]:
     cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
     chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)
     return list(islice(chosen, most))

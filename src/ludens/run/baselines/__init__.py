@@ -15,7 +15,7 @@ from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import play
-from ludens.run.baselines.questions import fitted
+from ludens.run.baselines.questions import fit_players
 from ludens.run.references import Kind, Score, TaskReferences
 from ludens.run.stats import Estimate
 from ludens.run.task import MODEL, EpisodeResult, Metric, Task, entrant_seats
@@ -87,7 +87,7 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     names += ["bot/blind"] if "blind" in game.bots else []
     players: dict[str, Agent] = {name: agent(name, game) for name in names}
     if game.question:
-        players |= fitted(game, task, training)
+        players |= fit_players(game, task, training)
     elif task.config.listed and 1 < len(legal) <= FEW_ACTIONS:
         players |= {f"always {action}": Constant(action) for action in legal}
     return players

@@ -49,14 +49,14 @@ def orders(
     return sorted(chosen.values(), key=lambda order: make(_task(order).game).question)
 
 
-def stored(order: BaselineOrder) -> TaskReferences | None:
+def read_stored(order: BaselineOrder) -> TaskReferences | None:
     if order.file is None or not order.file.is_file():
         return None
     references = read_references(order.file).get(order.key)
     return references if references is not None and references.episodes >= order.least else None
 
 
-def measured(
+def measure_all(
     wanted: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none."""

@@ -61,7 +61,7 @@ def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary
     return Words(text, tuple(legal) if listed else tuple(vocabulary), listed)
 
 
-def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
+def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
     [seat] = game.seats
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text

@@ -51,7 +51,7 @@ def render(
 
     match format:
         case "table":
-            lines = "".join(f"{line}\n" for line in table.wrapped(verification_lines(results), width))
+            lines = "".join(f"{line}\n" for line in table.wrap_lines(verification_lines(results), width))
             return (table.plain(tables_of(results, metrics), width) + lines).encode()
         case "md":
             lines = "".join(f"- {table.markdown_escape(line)}\n" for line in verification_lines(results))

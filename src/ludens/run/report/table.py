@@ -187,7 +187,7 @@ class _Grid:
     def transposed(self) -> _Grid:
         first, *rows = zip(*self.rows, strict=True)
         heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
-        named = [["\n".join(wrapped(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
+        named = [["\n".join(wrap_lines(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
         return _Grid([heading, *named], 1, [False, *[True] * (len(heading) - 1)])
 
     def parts(self, width: int) -> list[_Grid]:
@@ -220,13 +220,13 @@ def _plain_table(table: Table, width: int) -> str:
     if grid.names == 1 and sum(grid.widths) > width:
         grid = grid.transposed()
     below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
-    lines = wrapped(below, width)
+    lines = wrap_lines(below, width)
     return "\n".join(
         [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
     )
 
 
-def wrapped(texts: Sequence[str], width: int) -> list[str]:
+def wrap_lines(texts: Sequence[str], width: int) -> list[str]:
     """Lines no longer than this, unless a word is."""
     return [
         line
