@@ -22,7 +22,7 @@ def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(many, "measure", measure)
     wanted = many.orders(DEMO, ["perceive", "wire"], 4)
-    found = {order.task: result for order, result in many.measured(wanted, 1)}
+    found = {order.task: result for order, result in many.measure_all(wanted, 1)}
     assert found["perceive"] == "ZeroDivisionError: division by zero"
     assert isinstance(found["wire"], TaskReferences)
 
@@ -34,7 +34,7 @@ def test_a_process_that_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
     wanted = [many.Order(name, "demo", name, 1, None) for name in ("one", "two")]
     monkeypatch.setattr(many, "run_in_processes", dies)
-    (first, known), (second, reason) = many.measured(wanted, 2)
+    (first, known), (second, reason) = many.measure_all(wanted, 2)
     assert (first, known, second) == (wanted[0], "known", wanted[1])
     assert isinstance(reason, str)
     assert "run the command again" in reason
