@@ -323,7 +323,7 @@ class _AlwaysDying(JobRunner):
     lost = 0
 
     async def play(self, job: Job) -> Outcome:
-        if job.key != self._runner.plan.jobs[0].key:
+        if job.key != self.plan.jobs[0].key:
             return await super().play(job)
         self.lost += 1
         assert self.lost < 10, "the job is played again without end"

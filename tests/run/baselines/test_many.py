@@ -28,11 +28,11 @@ def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_process_that_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(*args: object, **options: object) -> Iterator[tuple[many.Order, str]]:
+    def dies(*args: object, **options: object) -> Iterator[tuple[many.BaselineOrder, str]]:
         yield wanted[0], "known"
         raise WorkerDied("a worker process died")
 
-    wanted = [many.Order(name, "demo", name, 1, None) for name in ("one", "two")]
+    wanted = [many.BaselineOrder(name, "demo", name, 1, None) for name in ("one", "two")]
     monkeypatch.setattr(many, "run_in_processes", dies)
     (first, known), (second, reason) = many.measure_all(wanted, 2)
     assert (first, known, second) == (wanted[0], "known", wanted[1])
