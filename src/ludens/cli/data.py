@@ -95,10 +95,7 @@ def _list_sets(json: bool) -> None:
 def _describe(pictures: PictureSet) -> dict[str, Any]:
     header = pictures.header
     return {
-        "name": header.name,
-        "kind": header.kind,
-        "entries": header.entries,
-        "generator": header.generator,
+        **{name: getattr(header, name) for name in ("name", "kind", "entries", "generator")},
         "settings": dict(header.settings),
         "hash": pictures.hash,
         "folder": str(pictures.folder),

@@ -95,19 +95,17 @@ class ExecutionOptions:
     @property
     def flags(self) -> str:
         """The flags with which `ludens resume` continues in the same way."""
-        values = {
-            "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
-            "--workers": self.workers,
-            "--ray": self.ray,
-        }
-        return "".join(f" {flag} {quote(str(value))}" for flag, value in values.items() if value is not None)
+        return "".join(f" {quote(word)}" for word in self._words("concurrency", "workers", "ray"))
 
     @property
     def words(self) -> list[str]:
+        return self._words(*(field.name for field in fields(self)))
+
+    def _words(self, *names: str) -> list[str]:
         words: list[str] = []
-        for field in fields(self):
-            value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
-            if value != field.default:
+        for name in names:
+            value, flag = getattr(self, name), f"--{name.replace('_', '-')}"
+            if value != getattr(ExecutionOptions, name):
                 words += [flag] if value is True else [flag, str(value)]
         return words
 

@@ -20,13 +20,11 @@ from ludens.core.plain import one_line, plural
 from ludens.core.verify import verify as verify_episode
 from ludens.run.lines import iter_records, read_episode
 from ludens.run.replays import animation, film_strip, find, read_episode_file
-from ludens.run.report.page import episode_page
 from ludens.run.store import read_places
 from ludens.run.task import import_suite
 from ludens.run.verify import RunVerification, bad_lines, set_aside, verify_run
 from ludens.run.verify import repair as repair_run
 from ludens.run.viewer import as_text, returns_text
-from ludens.suites.people import records
 
 _NAMED = 10
 """The most keys of one kind in the summary; --json has all."""
@@ -117,6 +115,8 @@ def repair(
 
     They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
+    from ludens.suites.people import records
+
     import_suite(suite or "")
     repaired = repair_run(run)
     study = run / records.PARTICIPANTS
@@ -237,4 +237,6 @@ def _render(episode: Episode, name: str, out: Path, seat: str | None, size: int 
             return animation(episode, seat, size, ms)
         case ".png":
             return film_strip(episode, seat, size)
+    from ludens.run.report.page import episode_page
+
     return episode_page(episode, name, size or 384).encode()

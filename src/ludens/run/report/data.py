@@ -414,10 +414,6 @@ def _episodes(row: Row, cell: Cell) -> Iterator[dict[str, Any]]:
         yield {
             "entrant": row.name,
             "task": cell.task.name,
-            "key": episode.key,
-            "seed": episode.seed,
-            "seating": episode.seating,
-            "sample": episode.sample,
-            "status": episode.status,
+            **{name: getattr(episode, name) for name in ("key", "seed", "seating", "sample", "status")},
             "metrics": {name: episode.values[index] for index, name in paired},
         }

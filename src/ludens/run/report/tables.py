@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isnan, nan
 from statistics import stdev
 from typing import Any
@@ -59,12 +59,7 @@ def judged_table(results: SuiteResults) -> Table | None:
 
 
 def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
-    return [
-        {"entrant": row.name, "judge": count.judge, "judged": count.judged, "unjudged": count.unjudged,
-         "labels": dict(count.labels)}
-        for row in results.rows
-        for count in count_labels(row)
-    ]  # fmt: skip
+    return [{"entrant": row.name, **asdict(count)} for row in results.rows for count in count_labels(row)]
 
 
 def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
