@@ -150,10 +150,10 @@ from ludens import GAMES, make
 from ludens.core.errors import MissingExtra
 from ludens.core.view import RenderOptions
 from ludens.testing import Trial
-from ludens.testing.states import played
+from ludens.testing.states import play_episode
 for name in GAMES.names():
     try:
-        print(name, played(Trial(make(name)), 11, RenderOptions("random", 256), 12).fingerprint())
+        print(name, play_episode(Trial(make(name)), 11, RenderOptions("random", 256), 12).fingerprint())
     except MissingExtra as missing:
         print(name, missing)
 """

@@ -16,7 +16,7 @@ from ludens.run.engine import default_workers, make_executor
 from ludens.run.jobs import JobRunner
 from ludens.run.rows import Outcome
 from ludens.run.task import SUITES
-from ludens.run.workers import InProcess, ProcessExecutor, Report, Worker, infrequent_gc
+from ludens.run.workers import ProcessExecutor, Report, Worker, infrequent_gc
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -24,7 +24,7 @@ from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 def test_executor_follows_the_options() -> None:
     plan = plan_of()
-    assert isinstance(make_executor(plan), InProcess)
+    assert isinstance(make_executor(plan), JobRunner)
     assert isinstance(make_executor(plan, workers=2), ProcessExecutor)
 
 

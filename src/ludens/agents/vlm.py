@@ -49,8 +49,10 @@ def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
 def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:
     """The pictures of the latest moves, oldest first."""
     earlier = ask.history[-(options.frames - 1) :] if options.frames > 1 else ()
-    seen = [*(exchange.observation for exchange in earlier), ask.observation]
-    return [tuple(p.blank() if options.blind else p for p in one.images) for one in seen]
+    observations = [*(exchange.observation for exchange in earlier), ask.observation]
+    return [
+        tuple(p.blank() if options.blind else p for p in observation.images) for observation in observations
+    ]
 
 
 def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: int) -> str:

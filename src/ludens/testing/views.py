@@ -213,7 +213,6 @@ def reader_rejects_everything_else(trial: Trial) -> None:
 
 
 def _read(trial: Trial, form: ReplyFormat, text: str, state: State, seat: str) -> str | None:
-    """The legal action in a reply, or None."""
     try:
         action = form.read(text, state.legal(seat))
     except MoveError as error:

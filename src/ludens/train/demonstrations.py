@@ -17,8 +17,8 @@ from ludens.agents import agent
 from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.processes import cores
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing

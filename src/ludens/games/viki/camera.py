@@ -38,7 +38,7 @@ from ludens.games.viki.models import (
 )
 from ludens.games.viki.sources import SPLIT_HELP, SPLITS, SceneSetup, setup_of
 from ludens.games.viki.world import ROBOTS
-from ludens.pictures.writer import Generator, Made
+from ludens.pictures.writer import EntryContents, Generator
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -414,11 +414,11 @@ class Kitchens(Generator):
         shows = ", ".join(f"{kind}: {source.shows}" for kind, source in SOURCES.items())
         return f"OpenGL through {backend()}; meshes: {shows}."
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         backend()
         setup, floor, stage = next(self._drawn(number))
         pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
-        return Made(pictures, {"scene": setup.scene.to_json(), "trace": _trace(setup, floor, stage)})
+        return EntryContents(pictures, {"scene": setup.scene.to_json(), "trace": _trace(setup, floor, stage)})
 
     def _drawn(self, number: int) -> Iterator[tuple[SceneSetup, FloorPlan, StageModel]]:
         """Scenes in which nothing is hidden in all views of the room."""

@@ -20,7 +20,8 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UnknownName
-from ludens.run.line_file import LineFile, cannot
+from ludens.core.files import file_error
+from ludens.run.line_file import LineFile
 from ludens.run.lines import iter_records, repair_hint
 
 PARTICIPANTS = "participants.jsonl"
@@ -122,7 +123,7 @@ class Records:
                 f"{str(self.path.parent)!r} is not a study: it contains no {PARTICIPANTS}."
             ) from None
         except OSError as error:
-            raise cannot("read", self.path, error) from None
+            raise file_error("read", self.path, error) from None
         for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
             try:
                 self._apply(read_line(line))
@@ -221,7 +222,7 @@ class OpenRecords(Records):
         try:
             self._file.append(b"".join(orjson.dumps(line) + b"\n" for line in lines))
         except OSError as error:
-            raise cannot("write", self.path, error) from None
+            raise file_error("write", self.path, error) from None
         for line in lines:
             self._apply(line)
 

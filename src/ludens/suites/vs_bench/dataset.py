@@ -13,7 +13,7 @@ from ludens.core.errors import BadOption, UnknownName
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
-from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
+from ludens.run.dataset import ColumnType, Dataset, Order, Share, count_shares
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import PredictionSample, content, game_of, recorded, sample
@@ -114,15 +114,15 @@ def distribution(
     recipe, n = recipe_of(name, rule), len(samples)
     targets = sorted({recipe.seat_names.get(seat, seat) for seat in game_of(name).seats})
     wanted = {target: n / len(targets) for target in targets}
-    shares = counted("target", (question.target for question in samples), wanted)
+    shares = count_shares("target", (question.target for question in samples), wanted)
     total = sum(match.share for match in recipe.matches)
     matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
-    shares += counted("match", (question.match for question in samples), matches)
+    shares += count_shares("match", (question.match for question in samples), matches)
     weight = sum(recipe.classes.values())
     kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}
     if kinds:
-        shares += counted("kind", (question.kind for question in samples), kinds)
-    shares += counted("answer", (question.done for question in samples))
+        shares += count_shares("kind", (question.kind for question in samples), kinds)
+    shares += count_shares("answer", (question.done for question in samples))
     return shares
 
 

@@ -17,10 +17,10 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import Touch, configure, option
 from ludens.core.policy import declares
+from ludens.core.processes import cores
 from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
