@@ -64,7 +64,6 @@ WON = 1000
 """More than any lead; a win in fewer moves scores higher."""
 
 Cells = tuple[int, int]
-"""From and to."""
 Pawns = tuple[int, int, bool]
 """The pawns of the side to move and of the other, as bits, and whether the side moves down the board."""
 
@@ -167,14 +166,12 @@ class PawnSearch(Negamax[Pawns, Cells]):
 
 
 def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
-    """How many rows the foremost pawn is from its own edge."""
     if down:
         return (pawns.bit_length() - 1) // columns
     return last - ((pawns & -pawns).bit_length() - 1) // columns
 
 
 def _without(pawns: int, down: bool, count: int) -> int:
-    """The pawns without the given number of foremost ones."""
     for _ in range(count):
         pawns = pawns ^ (1 << (pawns.bit_length() - 1)) if down else pawns & (pawns - 1)
     return pawns
@@ -189,7 +186,6 @@ class BreakthroughAlphaBeta(Bot):
     computes = True
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: equally good moves are equally likely."""
         assert isinstance(self.game, Breakthrough)
         good = best_actions(str(state.spiel), self.game, self.seat == "black", self.depth)
         return dict.fromkeys(good, 1 / len(good))
@@ -200,7 +196,6 @@ class BreakthroughAlphaBeta(Bot):
 
 @lru_cache(maxsize=256)
 def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
-    """The best moves on a board as OpenSpiel writes it."""
     marks = "".join(line[1:] for line in board.splitlines()[: game.rows])
     black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
     position = (black, white, True) if black_moves else (white, black, False)

@@ -52,7 +52,6 @@ WON = WORTH[5]
 
 @lru_cache(maxsize=8)
 def lines_of_five(size: int) -> tuple[tuple[int, ...], ...]:
-    """Every line of five crossings, each as five cell numbers."""
     lines = []
     for row in range(size):
         for column in range(size):
@@ -89,7 +88,6 @@ class LineCounts:
         return len(self.stones) % 2
 
     def put(self, cell: int) -> None:
-        """Place a stone of the side to move."""
         side = self.side
         own_counts, other_counts = self.counts[side], self.counts[1 - side]
         gained = lost = 0

@@ -78,7 +78,6 @@ class ScoringEvent:
     """An event that changes the scores whenever it happens."""
 
     name: str
-    """The name of its counter in `facts`."""
     words: str
     red: int
     blue: int
@@ -118,7 +117,6 @@ class GridState(State):
         """Count events for the players' new cells, then respawn what was taken."""
 
     def _respawn(self, thing: int) -> None:
-        """Put a taken thing on a random empty cell."""
         cells, random = self.cells, self.random
         while (cell := random.below(CELLS)) in cells:
             pass
@@ -174,7 +172,6 @@ class Walker(Agent):
     reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
     sees = "state"
     targets: ClassVar[tuple[int, ...]] = ()
-    """The things it wants to reach, by number."""
 
     def begin(self) -> None:
         self.me = SEATS.index(self.seat)
@@ -183,7 +180,6 @@ class Walker(Agent):
         return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        """Every action that is best now."""
         here, goals = state.cells[self.me], self.goals(state)
         nearest = min(DISTANCE[here][goal] for goal in goals)
         good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
@@ -231,9 +227,7 @@ class GridView(View):
     legend: ClassVar[tuple[tuple[Stack, str], ...]]
     """What the tokens mean, in addition to the players."""
     event_cells: ClassVar[tuple[tuple[Stack, ...], ...]]
-    """For each event, the cells that show it in the table."""
     icon_units: ClassVar[int] = 34
-    """The size of those cells."""
     inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
 
     def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:

@@ -39,7 +39,6 @@ class KuhnState(SpielState):
 
     @property
     def cards(self) -> tuple[str, str]:
-        """The cards dealt to the first and to the second player."""
         first, second = self.spiel.history()[:2]
         return CARDS[first], CARDS[second]
 
@@ -133,7 +132,6 @@ class KuhnPoker(SpielGame):
         return KuhnState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
     def _at_infoset(self, random: Stream) -> KuhnState:
-        """A hand at this information set, the other's card drawn from the two that are left."""
         card, history = self.infoset[0], self.infoset[1:]
         cards = [card, random.choice(CARDS.replace(card, ""))]
         if len(history) % 2:

@@ -143,14 +143,12 @@ class Knowledge:
 
     @cached_property
     def safe(self) -> tuple[int, ...]:
-        """The hidden cells that hold a mine in no layout."""
         return tuple(cell for cell in self.hidden if not self.with_mine[cell])
 
     def risk(self, cell: int) -> float:
         return self.with_mine[cell] / self.layouts
 
     def draw(self, random: Stream) -> frozenset[int]:
-        """A random consistent layout: its hidden mines."""
         mines, needs = list[int](), self._needs
         for group, after in zip(self._groups, self._endings[1:], strict=True):
             steps = self._steps(group, needs)
@@ -162,7 +160,6 @@ class Knowledge:
 
 @lru_cache(maxsize=8192)
 def infer(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
-    """The knowledge that follows from the visible cells of a field with this many mines."""
     return Knowledge(rows, columns, mines, seen)
 
 
@@ -246,9 +243,7 @@ class MinesweeperState(State):
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """The codes that the player sees."""
         self.hit: int | None = None
-        """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()
         """What was visible before each move, and the cell opened."""
 

@@ -10,7 +10,6 @@ from typing import ClassVar, Generic, TypeVar
 P = TypeVar("P")
 """A position, the side to move included."""
 M = TypeVar("M")
-"""A move."""
 
 
 class Negamax(ABC, Generic[P, M]):

@@ -187,7 +187,6 @@ class PongState(State):
         self.random = random
         self.decisions = 0
         self.held = ["STAY", "STAY"]
-        """The last action of the right and the left player."""
         self.console: ConsoleState = console().reset(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
@@ -240,7 +239,6 @@ class PongState(State):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """The same screens with a new random stream for sticky actions."""
         copy = self.clone()
         copy.random = random.clone()
         return copy
@@ -357,7 +355,6 @@ class Follower(_Returner):
     kind = "bot/follower"
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: always one action."""
         paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
         if paddle is None:
             return {"STAY": 1.0}

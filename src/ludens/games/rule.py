@@ -56,7 +56,6 @@ def answers(board: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def pointers(board: str) -> Mapping[str, str]:
-    """How to point at each cell of a board in its picture; empty for other games."""
     view = board_view(board)
     if view is None:
         return {}

@@ -33,7 +33,6 @@ GAMES = {
     "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
-"""Games that only suites use."""
 
 DATASETS = {
     "viki": "ludens.suites.viki.dataset:build",

@@ -106,7 +106,6 @@ def _means(values: Values) -> dict[str, float]:
 
 
 def _merged(values: Values) -> dict[str, list[float]]:
-    """The values of all ranks by name."""
     merged: dict[str, list[float]] = defaultdict(list)
     for part in ranks.gather([(name, float(value)) for name, value in values]):
         for name, value in part:
@@ -255,7 +254,6 @@ class Trainer:
         return self.iteration == self.recipe.iterations or self.iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
-        """All iterations that are left, with checkpoints."""
         try:
             if not self.history and (before := await self.evaluate()):
                 self.history.append({"iteration": 0.0, **before})

@@ -25,7 +25,6 @@ FIRST = (
     "won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "rehearsal", "entropy", "length",
     "fallback",
 )  # fmt: skip
-"""Measurements that are shown before the others."""
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 GAMES_SIZE = 2_000_000
 """About how many characters of pictures and prompts the page contains at most."""
@@ -99,7 +98,6 @@ def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curv
 
 
 def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
-    """Few points, each the mean of the losses around it."""
     step = -(-len(losses) // POINTS)
     parts = [losses[at : at + step] for at in range(0, len(losses), step)]
     return [(number * step + len(part) / 2, sum(part) / len(part)) for number, part in enumerate(parts)]
@@ -120,7 +118,6 @@ def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
 
 
 def switches(history: Sequence[dict[str, float]]) -> list[int]:
-    """Iterations after which the trained stage changed."""
     name = _stage_measure(history)
     stages = [(int(m["iteration"]), m[name]) for m in history if name in m]
     return [before[0] for before, after in pairwise(stages) if before[1] != after[1]]
@@ -169,7 +166,6 @@ class Monitor:
         return "  ".join(parts)
 
     def _store_games(self, iteration: int) -> None:
-        """Write sample games as episodes, one line each: `ludens replay` shows them."""
         games = self.trainer.last_games[: self.trainer.recipe.monitor.games]
         if games:
             (self.folder / GAMES).mkdir(exist_ok=True)

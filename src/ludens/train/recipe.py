@@ -325,7 +325,6 @@ class Recipe:
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Recipe:
-        """A recipe from nested values, every one checked."""
         sections = {f.name: f for f in fields(Recipe)}
         values: dict[str, Any] = {}
         for name, value in data.items():
@@ -348,7 +347,6 @@ class Recipe:
         return Recipe.of(_tables(file))
 
     def as_dict(self) -> dict[str, Any]:
-        """All values, as `of` takes them."""
         data: dict[str, Any] = {
             f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }

@@ -73,7 +73,6 @@ def _bind(recipe: Recipe, folder: Path) -> None:
 
 
 def _difference(stored: Any, recipe: dict[str, Any]) -> str:
-    """The first section or key in which a stored recipe differs."""
     for section, values in recipe.items():
         if section == "server":
             continue

@@ -49,7 +49,6 @@ class VllmServer:
         self._timeout, self._secret = timeout, secret
 
     async def base_model(self) -> str:
-        """The name of the model that was loaded at the start."""
         status, data = await self._request("/v1/models")
         try:
             models = [model["id"] for model in orjson.loads(data)["data"] if not model.get("parent")]

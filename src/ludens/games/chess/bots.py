@@ -59,7 +59,6 @@ class KingSight:
 
 
 def sight(fen: str) -> KingSight:
-    """What the king of the player to move sees."""
     pieces = {
         (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
     }
@@ -184,7 +183,6 @@ class ChessSearch(Negamax[Any, int]):
 
 @cache
 def _rules() -> tuple[Callable[[int, Any], Any], dict[Any, int]]:
-    """OpenSpiel's reader of moves, and what capturing each piece is worth."""
     import pyspiel
 
     kinds = pyspiel.chess.PieceType
@@ -278,7 +276,6 @@ def find_engine(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def check_speaks_uci(path: str) -> None:
-    """Raise `BadOption` for a program that does not answer as the UCI protocol demands."""
     command = "uci\nquit\n"
     try:
         ran = subprocess.run([path], input=command, capture_output=True, text=True, timeout=_SECONDS)

@@ -17,7 +17,6 @@ from ludens.games.comma.view import Box, CommaView, centred
 Transaction = Literal["deposit", "withdrawal"]
 TRANSACTIONS: tuple[Transaction, Transaction] = ("deposit", "withdrawal")
 HIGHEST = 1000
-"""The highest possible balance."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class AtmManual(Manual):
     bands: tuple[Band, ...]
 
     def right(self, balance: int) -> Band:
-        """The band a balance lies in."""
         return max((band for band in self.bands if band.least <= balance), key=lambda band: band.least)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -109,11 +107,9 @@ class AtmPanel(Puzzle[AtmManual]):
         self.pin = str(setting.random.between(1000, 9999))
         self.page: Page = "transaction"
         self.line = 0
-        """Where the arrow is: 0 or 1."""
         self.kind: Transaction = "deposit"
         self.typed_pin = self.typed_amount = ""
         self.steps = 0
-        """The most steps of the partial score reached so far."""
 
     def act(self, action: str) -> Outcome:
         outcome = self._press(action)
@@ -152,7 +148,6 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def amount(self) -> int:
-        """The amount typed; 0 where there is none."""
         return int(self.typed_amount or 0)
 
     def _reached(self) -> int:
@@ -170,7 +165,6 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def screen(self) -> tuple[tuple[str, ...], tuple[str, str]]:
-        """The lines with information, and the two to choose from."""
         if self.page == "transaction":
             return ("Welcome to Ludens Bank.", "What would you like to do?"), ("Deposit", "Withdrawal")
         kind = f"You are making a {self.kind}."
@@ -214,13 +208,11 @@ class AtmPanel(Puzzle[AtmManual]):
         return pressed
 
     def _log_in(self, kind: Transaction, pressed: list[str]) -> None:
-        """From any screen to the last one of a transaction."""
         if self.page != "transaction":
             self._keys([DOWN, ENTER], pressed)
         self._keys([(UP, DOWN)[TRANSACTIONS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
 
     def _keys(self, keys: Sequence[str], pressed: list[str]) -> None:
-        """Press keys, and record those that have an effect."""
         pressed += [key for key in keys if self._press(key) != "nothing"]
 
 

@@ -143,7 +143,6 @@ PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE))
 
 
 def draw_manual(random: Stream) -> ColorManual:
-    """A random table, a random start, and possibly the lowest row or the rightmost column."""
     free = [tuple(random.sample(GROUPS, len(GROUPS))) for _ in range(1, COLOURED)]
     last = [tuple(random.choice(GROUPS[-2:]) for _ in GROUPS) for _ in range(COLOURED, SQUARES)]
     return ColorManual(
@@ -169,7 +168,6 @@ class ColorPanel(Puzzle[ColorManual]):
         self.pressed: str | None = None
         """The group pressed last: a colour, `row` or `column`."""
         self.best = 0
-        """The most squares that were ever white."""
 
     def _draw_colours(self) -> None:
         """New colours for all squares that are not white; while five or more are left, every colour occurs.

@@ -65,7 +65,6 @@ def solve(puzzle: Puzzle[Manual], advice: str) -> str:
 
 
 def report(puzzle: Puzzle[Manual], advice: Facts) -> str:
-    """What the Solver sees on the panel and what it asks for."""
     return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
 
 
@@ -212,16 +211,13 @@ class Comma(Game):
     skills: ClassVar[tuple[Skill, ...]]
     """The skills the puzzle tests, by the paper's classification."""
     expert_sees: ClassVar[Literal["image", "text", "both"]] = "text"
-    """How the Expert gets the manual by default."""
 
     published: ClassVar[Manual]
-    """The manual with the published tables."""
     puzzle_class: ClassVar[type[Puzzle[Any]]]
     """The panel; called with a manual and a `Setting`."""
 
     @property
     def standard_manual(self) -> Manual:
-        """The manual used unless random ones are requested."""
         return self.published
 
     @abstractmethod
@@ -234,7 +230,6 @@ class Comma(Game):
 
     @property
     def released(self) -> bool:
-        """Whether the released code's rules apply."""
         return self.variant == "released"
 
     @property
@@ -275,7 +270,6 @@ class Dialogue(State):
         self.partial = 0.0
         self.partials: list[float] = []
         self.spoken = 0
-        """How often the Solver has spoken."""
         self.turn_of: tuple[str, ...] = SOLVER
 
     @property
@@ -300,12 +294,10 @@ class Dialogue(State):
 
     @property
     def advice(self) -> str:
-        """What the Expert said last; empty before its first message."""
         said = self.latest("expert")
         return said.text if said else ""
 
     def latest(self, seat: str) -> Said | None:
-        """The latest message of a seat; None before its first."""
         return next((said for said in reversed(self.said) if said.seat == seat), None)
 
     def _advance(self, actions: Mapping[str, str]) -> None:

@@ -64,13 +64,11 @@ def _arc(x: float, y: float, radius: float, start: float, end: float, growth: fl
 
 
 def _bulge(x: float, y: float, rx: float, ry: float, start: float, end: float) -> Points:
-    """Points along part of an ellipse."""
     turns = [start + (end - start) * step / 24 for step in range(25)]
     return tuple((x + rx * cos(t * pi / 180), y + ry * sin(t * pi / 180)) for t in turns)
 
 
 def _marks(text: str) -> Iterator[Mark]:
-    """The marks that an entry of the table describes."""
     kind, _, rest = text.partition(" ")
     plain, *ovals = ([float(number) for number in part.split()] for part in rest.split("oval"))
     points = tuple(zip(plain[::2], plain[1::2], strict=False))
@@ -98,7 +96,6 @@ SYMBOLS = tuple(SHAPES)
 
 
 def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB, ground: RGB) -> None:
-    """Paint a symbol into the square with this upper left corner."""
     unit = side / 100
 
     def at(points: Points) -> list[tuple[float, float]]:

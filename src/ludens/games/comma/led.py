@@ -47,12 +47,10 @@ class LedManual(Manual):
         return (ord(letter) - ord(self.zero)) % LETTERS
 
     def product(self, letter: str, colour: str) -> str:
-        """The letter on the partner of a right button."""
         value = self.value(letter) * self.multipliers[COLOURS.index(colour)]
         return ascii_uppercase[(value + ascii_uppercase.index(self.zero)) % LETTERS]
 
     def partner_of(self, corner: int) -> int:
-        """The corner whose letter is compared with this one's."""
         return _PARTNER_OF[self.partner][corner]
 
     def right(self, letters: Sequence[str], colour: str) -> tuple[int, ...]:
@@ -105,7 +103,6 @@ PUBLISHED = LedManual((2, 3, 4, 5, 6, 7))
 
 
 def draw_manual(random: Stream) -> LedManual:
-    """Random multipliers, a random letter that counts 0, and possibly another partner."""
     return LedManual(
         tuple(random.sample(range(2, 13), len(COLOURS))),
         random.choice(ascii_uppercase),
@@ -210,11 +207,9 @@ LIGHT, LIGHTS_AT, STEP = 58, 136, 92
 """Side of a light, height of its centre, and distance between lights, in units."""
 BUTTON = 116
 CORNERS_AT = ((172, 302), (340, 302), (340, 434), (172, 434))
-"""The centres of the buttons, clockwise from the top left."""
 
 
 def light_at(number: int, lights: int) -> int:
-    """The centre of a light, in units from the left."""
     return 256 + round(STEP * (number - (lights - 1) / 2))
 
 

@@ -70,7 +70,6 @@ def distance(maze: MazePlan, start: Cell, goal: Cell) -> int:
 
 
 def read_maze(plan: tuple[str, ...]) -> MazePlan:
-    """Parse a maze from its rows."""
     cells = {(r, c): sign for r, row in enumerate(plan) for c, sign in enumerate(row)}
     where = {sign: cell for cell, sign in cells.items()}
     return MazePlan(
@@ -101,7 +100,6 @@ class MazeManual(Manual):
     goals: tuple[tuple[Cell, tuple[str, ...]], ...]
 
     def right(self, torus: Cell, colour: str) -> str:
-        """The colour of the sphere where the mouse must go."""
         return dict(self.goals)[torus][COLOURS.index(colour)]
 
     def blocks(self) -> tuple[Block, ...]:
@@ -277,15 +275,12 @@ class MazeView(CommaView):
 
     @property
     def cell(self) -> int:
-        """The side of a cell in pixels."""
         return self.sheet.px(CELL)
 
     def corner(self, cell: Cell) -> tuple[int, int]:
-        """The top left pixel of a cell."""
         return self.sheet.px(LEFT) + cell[1] * self.cell, self.sheet.px(TOP) + cell[0] * self.cell
 
     def _plan(self, maze: MazePlan) -> Sprite:
-        """The maze without torus and mouse."""
         sheet, cell, side = self.sheet, self.cell, self.cell * maze.size
 
         def paint(draw: ImageDraw, s: float) -> None:
@@ -310,7 +305,6 @@ class MazeView(CommaView):
         letters(draw, theme.letter(colour), x, y, r * 1.2, r * 1.1, letter_on(fill))
 
     def ring(self, colour: str) -> Sprite:
-        """The torus, on the wall it belongs to."""
         sheet, side = self.sheet, self.cell
         fill, light = sheet.rgb(colour), (255, 255, 255)
 

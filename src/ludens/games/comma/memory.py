@@ -70,7 +70,6 @@ class MemoryManual(Manual):
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
     ) -> Pressed:
-        """The press required; stages, displays and labels count from 1."""
         return self.table[stage - 1][display - 1].right(labels, before)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -106,7 +105,6 @@ class MemoryManual(Manual):
 
 
 def _numbers(facts: Facts) -> list[int]:
-    """Stage, display and labels as numbers."""
     parts = [facts["stage"], facts["display"], *facts["labels"].split(",")]
     numbers = [int(part) if part.strip() in {"1", "2", "3", "4", "5"} else 0 for part in parts]
     if not (numbers[0] and numbers[1] in range(1, BUTTONS + 1)) or sorted(numbers[2:]) != [1, 2, 3, 4]:
@@ -238,7 +236,6 @@ class Memory(Comma):
 
 
 DISPLAY = (44, 104, 340, 190)
-"""The display: x, y, width, height in units."""
 BUTTON, BUTTONS_AT = (78, 130), ((84, 406), (171, 406), (258, 406), (345, 406))
 LIGHT, LIGHTS_AT = 50, tuple((452, 446 - 76 * stage) for stage in range(STAGES))
 """The centres of the lights, from the bottom up."""

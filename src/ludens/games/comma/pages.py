@@ -53,12 +53,10 @@ Block = Heading | Paragraph | Items | Grid | Figure
 
 
 def mark(block: Items, index: int) -> str:
-    """The label before an item."""
     return f"{index + 1}. " if block.numbered else "- "
 
 
 def write(blocks: Sequence[Block]) -> str:
-    """The blocks as plain text."""
     return "\n\n".join(map(_text, blocks))
 
 

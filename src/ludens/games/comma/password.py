@@ -106,7 +106,6 @@ class PasswordPanel(Puzzle[PasswordManual]):
         while not self.wrong:
             self.turned = tuple(random.below(RING) for _ in range(SLOTS))
         self.far = self.wrong
-        """The number of wrong letters at the start."""
         self.refused: tuple[str, ...] = ()
 
     @property

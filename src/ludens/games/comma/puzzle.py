@@ -30,7 +30,6 @@ def read_tables(module: str) -> dict[str, Any]:
 
 
 def button_actions(places: Sequence[str]) -> tuple[str, ...]:
-    """The actions that press the buttons at these places."""
     return tuple(f"press_{place.replace(' ', '_')}_button" for place in places)
 
 
@@ -64,7 +63,6 @@ class Setting:
     random: Stream
     """The panel's own stream: all random draws, later stages included, come from it."""
     serial: str
-    """The serial number on the panel."""
     released: bool = False
     """Whether the released code's rules and partial scores apply where they differ from the paper's."""
 
@@ -81,7 +79,6 @@ class Puzzle(ABC, Generic[M]):
     """The facts the oracle Solver asks for, in the small language: `cut = <number of the wire>`."""
 
     actions: tuple[str, ...]
-    """The possible actions, the same in every turn."""
 
     def __init__(self, manual: M, setting: Setting) -> None:
         self.manual = manual
@@ -133,7 +130,6 @@ class Puzzle(ABC, Generic[M]):
         """
 
     def clone(self) -> Self:
-        """An independent copy, random stream included."""
         twin = copy.copy(self)
         twin.random = self.random.clone()
         return twin

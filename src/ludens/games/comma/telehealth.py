@@ -35,7 +35,6 @@ class Look(NamedTuple):
     seen: str
     """What the picture shows, for the text observation."""
     symptoms: str
-    """The description in the manual."""
 
 
 _TABLES = read_tables(__file__)
@@ -70,7 +69,6 @@ class PatientChart(NamedTuple):
 
     @property
     def irritated(self) -> bool:
-        """Whether it itches or bleeds."""
         return self.signs[0] or self.signs[1]
 
     def lines(self) -> list[tuple[str, str]]:
@@ -81,7 +79,6 @@ class PatientChart(NamedTuple):
 
 
 def draw_chart(look: Look, random: Stream) -> PatientChart:
-    """A random chart that fits a look."""
     low, high = look.sizes
     first = random.between(low, high)
     return PatientChart(
@@ -274,7 +271,6 @@ class Diagnosis:
         return self.treatment if met else self.otherwise
 
     def rule(self) -> str:
-        """The treatment as the manual words it."""
         treatment, otherwise = (name.replace("_", " ") for name in (self.treatment, self.otherwise))
         size = f"it measures {self.least} mm or more in any direction"
         condition = size if self.condition == "size" else "it itches or bleeds"
@@ -371,7 +367,6 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
         self.chart = draw_chart(self.look, random)
         self.patient = draw_patient(random)
         self.drawing = random.bits()
-        """Seed of the picture."""
         self.diagnosis = ""
         """The correct code, once it has been given."""
 

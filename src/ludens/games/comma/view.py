@@ -67,12 +67,10 @@ class PanelLayout:
 
     @property
     def box(self) -> Box:
-        """The box left for the puzzle."""
         head, side = self._sheet.px(HEAD), self._sheet.size
         return 0, head, side, side - head
 
     def canvas(self, head: PanelHead) -> Canvas:
-        """A canvas with the header drawn."""
         sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
@@ -159,7 +157,6 @@ class CommaView(View):
     def draw_buttons(
         self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
     ) -> None:
-        """Draw labelled buttons into boxes in the same order."""
         for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
             canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
 
@@ -175,7 +172,6 @@ class CommaView(View):
         return {}
 
     def places(self, state: Dialogue, seat: str) -> Places:
-        """Of the Solver's actions, each of which is a line of its message."""
         if seat != "solver" or seat not in state.to_act:
             return {}
         size, boxes = self.sheet.size, self.boxes(self._frame.box, state.puzzle)
@@ -248,7 +244,6 @@ class CommaView(View):
                 yield from self._answers(said)
 
     def _answers(self, said: Said) -> Iterator[str]:
-        """The results of the actions in a message, as the panel reports them."""
         for words, outcome in said.events:
             section = f"{outcome} released" if self.game.released else outcome
             yield f"Panel: {self.templates.fill(section, action=words)}"

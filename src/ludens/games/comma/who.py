@@ -166,10 +166,8 @@ class Who(Comma):
 
 
 DISPLAY = (56, 94, 400, 92)
-"""The display: x, y, width, height in units."""
 BUTTON = (188, 74)
 COLUMNS, ROWS = (150, 362), (248, 346, 444)
-"""The centres of the buttons."""
 
 
 class WhoView(CommaView):

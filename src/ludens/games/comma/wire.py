@@ -198,7 +198,6 @@ def _draw_cut(
 
 
 def _all_count(rules: Sequence[WireRule], number: int) -> bool:
-    """Whether every rule is the first to hold on some panel."""
     waiting = set(range(len(rules)))
     for wires, odd in _panels(number):
         waiting.discard(next(index for index, rule in enumerate(rules) if rule.holds(wires, odd)))
@@ -286,7 +285,6 @@ class WireView(CommaView):
     grounds = ("page", "panel", "white", "gray", "wood")
 
     def boxes(self, box: Box, puzzle: WirePanel) -> Mapping[str, Box]:
-        """Each wire with its number and its button."""
         px, (_, top, _, height) = self.sheet.px, box
         left, right, side = px(20), px(470) + px(62) // 2, px(38)
         step = (height - px(32)) / len(puzzle.wires)

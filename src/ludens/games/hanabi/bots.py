@@ -60,7 +60,6 @@ class CommonKnowledge:
         return new
 
     def _survey(self) -> None:
-        """Which cards are playable, useless, or the last copy."""
         shape = self.shape
         self.playable = self.useless = self.last = 0
         for color in range(shape.colors):
@@ -81,7 +80,6 @@ class CommonKnowledge:
                     self.playable &= ~bit
 
     def follow(self, log: tuple[PastAction, ...]) -> None:
-        """Process every action not yet read."""
         for event in log[self.read :]:
             self._known = None
             if event.move.offset:
@@ -109,7 +107,6 @@ class CommonKnowledge:
         self._survey()
 
     def next_discard(self, player: int) -> int | None:
-        """The oldest card that no hint has touched."""
         return next((serial for serial in self.hands[player] if serial not in self.clued), None)
 
     def fixed(self) -> dict[int, int]:
@@ -382,7 +379,6 @@ class Literal(Bot):
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
-    """The action of a player that takes hints literally."""
     may_be = possible_cards(sight)
     if (playable := _certain(sight, may_be, lambda above: above == 0)) is not None:
         return f"(Play {playable})"
@@ -420,7 +416,6 @@ def untold(held: Held) -> bool:
 
 
 def _helpful(sight: Sight) -> list[str]:
-    """Hints that tell the holder of a playable card something new about it."""
     hints = []
     for offset in range(1, sight.shape.players):
         for held in sight.hands[(sight.me + offset) % sight.shape.players]:
@@ -444,7 +439,6 @@ class Visible(Bot):
     kind = "bot/visible"
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: always one action."""
         return {self.choose(state): 1.0}
 
     def choose(self, state: HanabiState) -> str:
@@ -505,5 +499,4 @@ def _hint(sight: Sight) -> str:
 
 
 def hint_name(offset: int, kind: str, value: int) -> str:
-    """The action that hints at a colour or rank, to the player so many seats further."""
     return f"(Reveal player +{offset} {kind} {COLORS[value] if kind == 'color' else value + 1})"

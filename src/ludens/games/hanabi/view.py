@@ -15,7 +15,6 @@ REMEMBERED = 2
 
 
 def title(sight: Sight, player: int, moves: bool) -> str:
-    """The holder of a hand, as the observer names it."""
     offset = (player - sight.me) % sight.shape.players
     who = f"player {player} (+{offset})" if offset else f"you, player {player}"
     return who + (" - to move" if moves else "")
@@ -69,7 +68,6 @@ class HandLayout(NamedTuple):
     card: int
     gap: int
     tile: int
-    """Height of a discarded card."""
     discards: tuple[int, int] = (332, 32)
     lines: int = 1
     """Lines above a hand: its holder and the last actions."""
@@ -259,7 +257,6 @@ class HanabiView(View):
         canvas.place(self._band("ranks", held.ranks), left, y + round(height * _BANDS["ranks"][0]))
 
     def _band(self, kind: str, mask: int) -> Sprite:
-        """The strip of a card with its possible colours or ranks."""
         band = self._bands.get((kind, mask))
         if band is None:
             colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)

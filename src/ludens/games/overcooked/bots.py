@@ -312,7 +312,6 @@ class Greedy(Planner):
         return before == now and place.tiles[now + place.steps[action]] == FLOOR
 
     def _aside(self, state: OvercookedState) -> Sequence[str]:
-        """Every step onto free floor, and STAY."""
         place, here = state.kitchen, state.snapshot.chefs[self.me].cell
         other = state.snapshot.chefs[1 - self.me].cell
         ways = {action: here + step for action, step in place.steps.items()}

@@ -32,7 +32,6 @@ class Kitchen:
         cells = "".join(rows)
         self.starts = cells.index("1"), cells.index("2")
         self.tiles = cells.replace("1", FLOOR).replace("2", FLOOR)
-        """One letter per cell."""
         self.pots = self.all(POT)
         self.steps = {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
         """The offset in cell numbers of a step in each direction."""
@@ -55,7 +54,6 @@ POT_HOLDS, COOK_STEPS = 3, 5
 
 NOTHING, ONION, DISH = "", "onion", "dish"
 SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
-"""Plated soups, by the onions in them."""
 
 EVENTS = (
     "onions_potted",
@@ -92,7 +90,6 @@ class Pot(NamedTuple):
 
     @property
     def ready(self) -> bool:
-        """Whether the soup can be plated."""
         return self.cooked == COOK_STEPS
 
 
@@ -102,7 +99,6 @@ class KitchenSnapshot(NamedTuple):
     chefs: tuple[Chef, ...]
     pots: tuple[Pot, ...]
     counters: tuple[tuple[int, str], ...] = ()
-    """Every counter with an object on it, by cell."""
 
 
 def opening(place: Kitchen) -> KitchenSnapshot:

@@ -45,7 +45,6 @@ GROUNDS = ("page", "panel", "light", "wood")
 
 _WAYS = {"UP": (0, -1), "DOWN": (0, 1), "RIGHT": (1, 0), "LEFT": (-1, 0)}
 _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
-"""Positions of onions in a pot."""
 
 
 class TileBrush:
@@ -73,7 +72,6 @@ class TileBrush:
         letters(self.draw, words, x * s, y * s, room * s, size * s, letter_on(self.rgb(on)))
 
     def onion(self, x: float, y: float, r: float) -> None:
-        """An onion: a bulb with a tip and skins."""
         s, skin = self.side, self.rgb("yellow")
         tip = [(x - 0.45 * r, y - 0.62 * r), (x, y - 1.35 * r), (x + 0.45 * r, y - 0.62 * r)]
         self.draw.polygon([(a * s, b * s) for a, b in tip], fill=edge_of(skin, self.ground))
@@ -104,8 +102,6 @@ class Art:
         self._sheet, self._px = sheet, px
 
     def tile(self, kind: str, holds: str = "") -> Sprite:
-        """Floor, counter with its object, box, rack or hatch."""
-
         def paint(draw: ImageDraw, scale: float) -> None:
             brush = self._ground(draw, scale, kind)
             if kind == ONIONS:

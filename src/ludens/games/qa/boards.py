@@ -112,7 +112,6 @@ _DIGITS = {str(digit): [digit] for digit in range(1, 10)}
 
 
 def box(grid: QaGrid) -> tuple[str, Cells]:
-    """One of the nine boxes, as a part."""
     row, column = 3 * grid.random.below(3), 3 * grid.random.below(3)
     return f"the box with {grid.name(grid.row(row)[column])} at its top left", grid.box(row, column)
 
@@ -381,7 +380,6 @@ _MEN = {
 
 
 def colour_at(board: BoardView, random: Stream) -> QaItem:
-    """Whose piece is on a square, if any."""
     grid = QaGrid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
     wanted = _COLOURS.get(choice.target, [_EMPTY])
@@ -409,7 +407,6 @@ def emptier_half(board: BoardView, random: Stream) -> QaItem:
 
 
 def _kinds_swapped(code: int, one: str, other: str) -> int:
-    """The piece with its kind exchanged and its colour kept."""
     kinds = {_NUMBER[one]: _NUMBER[other], _NUMBER[other]: _NUMBER[one]}
     kind = kinds.get(abs(code), abs(code))
     return kind if code > 0 else -kind

@@ -173,6 +173,5 @@ class LetterFormat(ActionFormat):
 
 
 def _spellings(item: QaItem) -> dict[str, str]:
-    """Accepted spellings: a letter may be followed by its option."""
     named = zip(item.letters, item.options, strict=True)
     return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

@@ -34,18 +34,15 @@ class QaGrid:
         return range(column, len(self.codes), self.board.columns)
 
     def box(self, row: int, column: int, side: int = 3) -> Cells:
-        """The square with this top left cell."""
         return [cell for r in range(row, row + side) for cell in self.row(r)[column : column + side]]
 
     def any_cell(self) -> int:
         return self.random.below(len(self.codes))
 
     def whole(self) -> tuple[str, Cells]:
-        """The whole board with its name."""
         return "on the board", self.all
 
     def edge(self) -> tuple[str, Cells]:
-        """The outermost rows and columns with their name."""
         rows, columns = (0, self.board.rows - 1), (0, self.board.columns - 1)
         places = ((cell, *divmod(cell, self.board.columns)) for cell in self.all)
         return "on the edge of the board", [
@@ -53,7 +50,6 @@ class QaGrid:
         ]
 
     def any_line(self) -> tuple[str, Cells]:
-        """A row or a column with its name."""
         if self.random.below(2):
             row = self.random.below(self.board.rows)
             return f"row {self.board.row_label(row)}", self.row(row)
@@ -156,7 +152,6 @@ class QaItem:
     text: str
     options: tuple[str, ...]
     right: int
-    """The index of the right option."""
     matrix: Matrix
     work: str = ""
     """How the answer is found, step by step: where to look, and what is there."""
@@ -187,7 +182,6 @@ def joined(option: str) -> str:
 
 
 QuestionType = Callable[[BoardView, Stream], QaItem]
-"""A type of question: makes one about a board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +246,6 @@ Part = Callable[[QaGrid], tuple[str, Cells]]
 
 
 def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
-    """How many cells of a part of the board hold something."""
-
     def ask(board: BoardView, random: Stream) -> QaItem:
         grid = QaGrid(board, random)
         name = random.choice(list(names))

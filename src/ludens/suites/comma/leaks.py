@@ -58,7 +58,6 @@ def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> 
 
 
 def leaks_of(episode: Episode) -> list[Leak]:
-    """The leaks of an episode, which is replayed without rendering."""
     *_, last = replay(episode)
     assert isinstance(last.state, Dialogue)
     return find_leaks(last.state.heard, last.state.puzzle.private)
@@ -277,7 +276,6 @@ _PART_SIZE = _pattern(r"\b(?:two|three|four|2|3|4|half|pair|part)\b")
 
 
 def _in_figures(text: str, numbers: Sequence[Number]) -> str:
-    """The text with spelt numbers replaced by figures."""
     parts, at = [], 0
     for number in numbers:
         doubled = number.spelt and text[number.start : number.start + 6].lower() == "double"
@@ -340,7 +338,6 @@ class _SolverMessage:
     relative_results: set[int]
     """Results of its arithmetic with a reference to an earlier number: `three less than that`."""
     expert_message: str
-    """The latest one."""
     expert_numbers: frozenset[str]
 
 
@@ -541,7 +538,6 @@ class _SecretText:
         self.address = bool(_GENERIC & set(self.words))
 
     def find(self, messages: Sequence[_SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
-        """Every leak of it: index of the message that completed it, and kind."""
         for message in messages:
             for kind in self._in_message(message.raw):
                 yield message.index, kind

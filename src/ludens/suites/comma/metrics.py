@@ -48,7 +48,6 @@ def leaked(played: EpisodeResult) -> bool | None:
 
 
 def discreet(played: EpisodeResult) -> bool | None:
-    """Whether it was solved without a leak."""
     disclosed = leaks(played)
     return None if disclosed is None else played.episode.facts["solved"] and not disclosed
 

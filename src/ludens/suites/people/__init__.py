@@ -142,7 +142,6 @@ class Study(SuiteBuilder):
 
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
-    """Tasks from JSON."""
     try:
         return tasks_from(orjson.loads(text))
     except orjson.JSONDecodeError as error:
@@ -150,7 +149,6 @@ def read_tasks(text: str) -> tuple[StudyTask, ...]:
 
 
 def tasks_from(data: Any) -> tuple[StudyTask, ...]:
-    """Tasks from plain values."""
     try:
         return read_value(tuple[StudyTask, ...], data)
     except Invalid as error:
@@ -172,7 +170,6 @@ class Question:
     choices: tuple[str, ...] = ()
     """Of a choice; for a scale, what its two ends mean."""
     steps: int = 7
-    """Of a scale."""
     required: bool = True
 
     def __post_init__(self) -> None:
@@ -255,7 +252,6 @@ class StudyFile:
             )
 
     def plan(self) -> Plan:
-        """The run with all episodes of the study."""
         suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.task).decode()})
         return make_plan(str(suite), {"people": "human"})
 

@@ -26,9 +26,7 @@ class ParticipantRow:
     participant: str
     excluded: bool
     why: str | None
-    """Why the participant is excluded."""
     code: str | None
-    """The completion code."""
     added: str | None
     consented: str | None
     completed: str | None
@@ -51,7 +49,6 @@ class AnswerRow:
     question: str
     answer: str | None
     number: float | None
-    """The answer, if it is a number."""
     time: str | None
 
 
@@ -80,7 +77,6 @@ class GameRow:
     seconds: float | None
     """Time that the participant took for them."""
     score: float | None
-    """The return of the seat."""
     error: str | None
 
 
@@ -91,7 +87,6 @@ class MoveRow:
     participant: str | None
     """Empty for a model or bot."""
     excluded: bool
-    """Whether any participant of the episode is excluded."""
     key: str
     attempt: int | None
     task: str
@@ -105,7 +100,6 @@ class MoveRow:
     verdict: str
     tries: int
     text: str
-    """The last reply."""
     seconds: float
 
 
@@ -170,7 +164,6 @@ class _Study:
             if episode.status != VOID:
                 finished[key] = attempt
         self._groups: dict[Place, dict[str, Participant]] = {}
-        """The participants of every episode, by seat."""
         self._games: list[tuple[Participant, PlayedGame]] = []
         for who in people:
             for game in who.games:

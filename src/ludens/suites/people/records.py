@@ -26,7 +26,6 @@ from ludens.run.lines import iter_records, repair_hint
 PARTICIPANTS = "participants.jsonl"
 LINE_START = b'{"participant":'
 VOID = "void"
-"""The status of a game that does not count."""
 
 _GAME: dict[str, type] = {"task": str, "key": str, "seat": str}
 _FIELDS: dict[str, dict[str, type]] = {
@@ -56,7 +55,6 @@ class PlayedGame:
 
     task: str
     key: str
-    """Of the episode."""
     seat: str
     attempt: int | None = None
     """Number of the episode among those of its key, which were void before the last; None if not recorded."""
@@ -67,7 +65,6 @@ class PlayedGame:
 
     @property
     def place(self) -> tuple[str, int | None]:
-        """What tells the episode from all others."""
         return self.key, self.attempt
 
 
@@ -87,9 +84,7 @@ class Participant:
     skipped: list[str] = field(default_factory=list)
     """Tasks for which no partner came."""
     code: str = ""
-    """What proves that the participant has completed the study."""
     excluded: str | None = None
-    """Why the participant is left out of the results."""
 
     @property
     def consented(self) -> bool:
@@ -100,7 +95,6 @@ class Participant:
         return "withdrawn" in self.times
 
     def finished(self, task: str) -> list[PlayedGame]:
-        """The games of a task that count."""
         return [game for game in self.games if game.task == task and game.status not in ("", VOID)]
 
 
@@ -227,7 +221,6 @@ class OpenRecords(Records):
 
 
 def read_line(text: bytes) -> dict[str, Any]:
-    """One line of the file, checked."""
     try:
         line = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -106,7 +106,6 @@ def rows(
 
 
 def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
-    """A task of one reply."""
     seat = "player" if task == "rule" else "viewer"
     spec = f"{task}?board={game}{options}"
     return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
@@ -124,7 +123,6 @@ def match(game: str, sides: str = "first", opponent: str = "") -> Task:
 
 
 def plays(bot: str, game: str) -> bool:
-    """Whether a bot is one of the game's own or plays any game."""
     name = parse_spec(bot).name
     return name in CATALOGUE or name.removeprefix("bot/") in make(game).bots
 

@@ -69,7 +69,6 @@ LOST_OR_WON = _return(-1, 1)
 
 
 def _fact(fact: str, name: str = "", bounds: Bounds = COUNT) -> Metric:
-    """The mean of a game's counter, under a readable name."""
     return mean_of(
         name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]), bounds=bounds
     )
@@ -146,7 +145,6 @@ def _mean(name: str, tasks: Sequence[Task]) -> Summary:
 
 
 def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
-    """The means over all games and over each group."""
     groups = (
         _mean(f"{name}, {group}", [task for task in tasks if task.name.split("/")[1] in games])
         for group, games in GROUPS.items()

@@ -148,5 +148,4 @@ def repeats(name: str, samples: Sequence[PredictionSample]) -> int:
 
 
 def chance(samples: Sequence[PredictionSample]) -> float:
-    """The average accuracy of a guess among the options."""
     return sum(len(question.truth) / len(question.options) for question in samples) / len(samples)

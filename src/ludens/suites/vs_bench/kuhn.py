@@ -74,7 +74,6 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
 
 
 def _drawn(policies: Array, counts: NDArray[np.int64], dice: np.random.Generator) -> Array:
-    """The exploitability of answers drawn from policies."""
     shape = (*policies.shape[:-2], DRAWS, len(counts))
     return exploitabilities(dice.binomial(counts, policies, shape) / counts)
 
@@ -191,7 +190,6 @@ def _answer(played: EpisodeResult) -> tuple[str, str]:
 
 
 def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:
-    """At each information set, whether each answer was BET."""
     answers: dict[str, list[bool]] = {infoset: [] for infoset in INFOSETS}
     for _, (infoset, action) in observations:
         if action:

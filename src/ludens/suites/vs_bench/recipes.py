@@ -20,7 +20,6 @@ class Match:
 
     share: int
     agents: Mapping[str, str]
-    """Seat to agent spec."""
     targets: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -51,14 +50,12 @@ class SampleRecipe:
     classes: Mapping[str, int] = field(default_factory=dict)
     """Shares of kinds of target action; empty where any action qualifies."""
     kind_of: Callable[[str], str] = _action
-    """The kind of an action, as `classes` names it."""
     per_episode: int = 1
     """Samples of each target per episode: several only where an episode takes long to play."""
     certain: float = 1.0
     """The least probability of the likeliest action, for one who knows the player and sees what the observer
     sees; 0 takes any decision."""
     steps: int = 1000
-    """The most steps of an episode."""
     repeats: float = 0.05
     """The share of samples that may look like an earlier one."""
     played: str = ""
@@ -70,7 +67,6 @@ class SampleRecipe:
     view_game: str = ""
     """The game whose view and templates show the samples, if it is another one."""
     seat_names: Mapping[str, str] = field(default_factory=dict)
-    """The names of the seats there."""
 
 
 def _pairs(first: str, second: str, *shares: tuple[int, str, str]) -> tuple[Match, ...]:
@@ -193,7 +189,6 @@ RECIPES: dict[str, SampleRecipe] = {
         classes=dict.fromkeys((*_MOVES, "STAY"), 1),
     ),
 }
-"""The recipes of the rule `single`."""
 
 _PAPER: dict[str, SampleRecipe] = {
     "hanabi": replace(RECIPES["hanabi"], classes={"play": 2, "discard": 3, "reveal": 4}, kind_of=_hanabi),

@@ -73,14 +73,11 @@ class PredictionSample:
     name: str
     state: State
     seat: str
-    """The seat of the target in the game that was played."""
     observer: str
     target: str
     """Both as named in the view that shows the sample."""
     truth: frozenset[str]
-    """Every answer that counts as correct."""
     done: str
-    """The action taken."""
     likeliest: str
     """The best answer of one who knows the target's strategy and sees what the observer sees."""
     options: Legal
@@ -89,7 +86,6 @@ class PredictionSample:
     step: int
     kind: str
     listed: bool = True
-    """Whether the observer is told the options."""
 
 
 class Decision(NamedTuple):
@@ -166,7 +162,6 @@ def _fitting(
 
 
 def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> PredictionSample:
-    """The question about a decision."""
     recipe, game, (step, action, state, likeliest) = recipe_of(name, rule), game_of(name), decision
     target = recipe.seat_names.get(seat, seat)
     observer = next(other for other in make(recipe.view_game or recipe.game).seats if other != target)
@@ -177,7 +172,6 @@ def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = 
 
 
 def wanted_kind(name: str, number: int, rule: str = "single") -> str:
-    """The kind of action that the sample with this number asks for; empty for any."""
     kinds = spread(recipe_of(name, rule).classes)
     if not kinds:
         return ""
@@ -187,7 +181,6 @@ def wanted_kind(name: str, number: int, rule: str = "single") -> str:
 
 @lru_cache(maxsize=16)
 def slots(name: str, rule: str = "single") -> tuple[Slot, ...]:
-    """One cycle of matches and targets."""
     recipe, seats = recipe_of(name, rule), len(game_of(name).seats)
     shares = {
         (index, target): match.share * seats // len(match.targets)
@@ -252,13 +245,11 @@ def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[s
 
 @lru_cache(maxsize=16)
 def game_of(name: str) -> Game:
-    """The game that is watched."""
     return make(RECIPES[name].game)
 
 
 @lru_cache(maxsize=24)
 def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
-    """Play one match: every decision of each target."""
     recipe = recipe_of(name, rule)
     game, players = make(recipe.played or recipe.game), recipe.matches[match]
     seed = stream(0, "vs-bench", name, label).below(2**31)

@@ -42,7 +42,6 @@ class ImitationData:
     prompt_lengths: Array
     reply_lengths: Array
     picture: Array
-    """Of each sample, the number of its picture."""
     pictures: Array
     """(pictures, 3, side, side), bytes."""
     left_out: int = 0
@@ -77,7 +76,6 @@ class SampleShape:
 
 
 def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
-    """Every piece of the first prompts and replies of all sources."""
     few = [
         replace(source, episodes=min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES))
         for source in sources
@@ -98,7 +96,6 @@ def _pieces(chunk: Chunk) -> set[str]:
 
 
 Room = Callable[[tuple[int, ...]], Array]
-"""Makes an array of bytes of some shape."""
 
 
 def memory(shape: tuple[int, ...]) -> Array:
@@ -207,7 +204,6 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
 
 
 def _without_pictures(name: str) -> tuple[Part, int]:
-    """A part, and where its pictures begin in the file."""
     with open(name, "rb") as file:
         return pickle.load(file), file.tell()
 

@@ -51,7 +51,6 @@ _DIGIT, _WORD = re.compile(r" ?-?\d"), re.compile(r" ?[A-Za-z]+")
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut into pieces; joined they give the text again."""
     return _PIECE.findall(text)
 
 
@@ -105,7 +104,6 @@ class Vocabulary:
         return words if words and self.unknown not in words else [self.unknown]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text up to the end token."""
         words = []
         for number in ids:
             if number == self.end:

@@ -56,7 +56,6 @@ class NanoModel(Model):
 
     @property
     def sampler(self) -> Sampler:
-        """Network and vocabulary, loaded when first needed."""
         if self._sampler is None:
             self._sampler = self._load()
         return self._sampler

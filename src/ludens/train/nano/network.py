@@ -42,9 +42,7 @@ class Cursor:
     line: Tensor
     column: Tensor
     named: Tensor
-    """The place that was named, x and y."""
     shape: Tensor
-    """Of the matrix: columns and lines."""
 
     @staticmethod
     def of(ids: Tensor, marks: Marks) -> Cursor:
@@ -347,7 +345,6 @@ class TokenBatch:
 
     ids: Tensor
     padding: Tensor
-    """Number of padding tokens of each row."""
     cursor: Cursor
 
     @staticmethod
@@ -401,7 +398,6 @@ class Speaker:
         self._cursor, self._marks = tokens.cursor.last(), marks
         self._advance = self._step if graphs is None else Graphed(self._step, graphs)
         self.logits: Tensor = decoder.head(hidden[:, -1])
-        """For the next token of each row."""
 
     def say(self, token: Tensor) -> None:
         self._token.copy_(token[:, None])

@@ -35,7 +35,6 @@ def rms(x: Array) -> Array:
 
 
 def fourier(x: Array, y: Array) -> Array:
-    """Features of places in the unit square."""
     frequencies = np.pi * np.arange(1, WAVES + 1)
     a, b = x[..., None] * frequencies, y[..., None] * frequencies
     return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
@@ -201,7 +200,6 @@ class NumpySpeaker:
         x = network.embed(ids.ravel(), position.ravel(), cursor.reshape(-1, 4))
         self._length = width
         self.logits = network.extend(x, self._looks, self._past, 0, mask[:, None])
-        """For the next token of each row."""
 
     def say(self, tokens: Sequence[int]) -> None:
         cursor = np.array([self._moved(row, token) for row, token in enumerate(tokens)], np.float32)
@@ -267,7 +265,6 @@ class NumpySampler:
     def _speak(
         self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
     ) -> list[tuple[list[int], list[float]]]:
-        """Tokens of a reply to each prompt, with their log-probabilities."""
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
         drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
@@ -376,7 +373,6 @@ class NanoSettings:
 
 @declares(NanoSettings, Touch.READ)
 def nano_model(spec: Spec) -> NanoModel:
-    """Make the model of a spec; its weights are loaded with the first request."""
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
     settings = configure(NanoSettings, spec.options, spec.name)

@@ -83,7 +83,6 @@ class NanoPolicy(Policy):
         self.network.train(training)
 
     def encode(self, prompt: str) -> list[int]:
-        """The ids of a prompt; of one that is too long, the end."""
         return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
 
     def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
@@ -170,7 +169,6 @@ class NanoPolicy(Policy):
         return records
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
-        """Log-probabilities; padding and unknown pieces are never said."""
         scaled = logits.float() / temperature
         # Their numbers are on the device already: to copy them there would wait for everything before.
         return scaled.index_fill_(-1, self._never, -torch.inf).log_softmax(-1)

@@ -240,7 +240,6 @@ class Imitation:
             self.waited, self._before = state["waited"], state["spent"]
 
     def _make_optimizers(self) -> dict[str, torch.optim.Optimizer]:
-        """AdamW, and Muon for the matrices of layers where the options say so."""
         options = self.options
         inner = [
             parameter

@@ -77,7 +77,6 @@ def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
 
 
 def conversation_of(episode: Episode) -> Conversation:
-    """The conversation of a COMMA episode, which is replayed without rendering."""
     return Conversation(episode.game.partition("/")[2], tuple(_lines(episode)))
 
 

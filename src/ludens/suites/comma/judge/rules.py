@@ -79,7 +79,6 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
 
 
 def _fill(template: str, pattern: str, text: str) -> set[str]:
-    """The template filled with the groups of every match."""
     return {template.format(*match.groups()) for match in re.finditer(pattern, text)}
 
 
@@ -138,11 +137,9 @@ class _Turn:
     advice: str
     message: str
     outcomes: list[tuple[str, str]] = field(default_factory=list)
-    """Action and outcome."""
 
 
 def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
-    """Labels and reason."""
     turns = list(_turns(conversation))
     reasons: dict[Label, str] = {
         "role confusion": _role_confusion(conversation),

@@ -57,7 +57,6 @@ class LabelFile:
             self._file.close()
 
     def add(self, key: Key, verdict: Verdict, details: Mapping[str, Any]) -> None:
-        """Append the verdict on an episode, with further details of the episode."""
         assert self._file is not None, "the file is not open"
         self.verdicts[key] = verdict
         line = {
@@ -112,7 +111,6 @@ class Calibration:
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """The calibration set."""
     files = sorted((Path(__file__).parent / "calibration").glob("*.txt"))
     return tuple(case for file in files for case in read_cases(file))
 
@@ -132,7 +130,6 @@ def read_cases(file: Path) -> list[Case]:
 
 
 def agreement(truth: Sequence[Case], answers: Sequence[Sequence[Label]]) -> Calibration:
-    """Compare a judge's labels with the correct ones."""
     pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, answers, strict=True)]
     by_label = {}
     for label in LABELS:
