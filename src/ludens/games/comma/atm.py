@@ -10,7 +10,7 @@ from typing import Literal, Self
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting
 from ludens.games.comma.view import Box, CommaView, centred
 
@@ -38,41 +38,17 @@ class AtmManual(Manual):
         return max((band for band in self.bands if band.least <= balance), key=lambda band: band.least)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "At the cash machine one transaction must be made. Which one, and of how much, depends on the "
-            "balance, which is shown once the PIN was accepted. PIN and balance are private and must not be "
-            "told: give the Solver the whole table instead."
-        )
         rows = [("Balance", "Transaction", "Amount")]
         for band, following in zip_longest(self.bands, self.bands[1:]):
             limits = [f"${band.least} or more"] if band.least else []
             limits += [f"less than ${following.least}"] if following else []
             rows.append((", ".join(limits), band.kind.capitalize(), f"${band.amount}"))
-        return (
-            Heading("Cash machine"),
-            Paragraph(intro),
-            Grid(tuple(rows)),
-            Heading("How the machine works"),
-            Items(_STEPS, numbered=True),
-            Paragraph(_KEYS),
-        )
+        return read_blocks(__file__, transactions=table(*rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """The whole table: asking for the balance would be asking for private data."""
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 
-
-_STEPS = (
-    "On the first screen choose the transaction.",
-    "On the next one type the PIN, which has 4 digits, and press Enter. A wrong PIN is a mistake.",
-    "The last screen shows the balance. If the balance calls for the other transaction, go back and choose "
-    "that one; the PIN must then be typed again, and an amount typed before is still there.",
-    "Type the amount and press Enter. A wrong amount, or the wrong transaction, is a mistake.",
-)
-_KEYS = (
-    "Up and Down move the arrow between the two lines of a screen, Enter chooses the line with the arrow. "
-    "Digits and Delete work only while the arrow is on the line to type in."
-)
 
 PUBLISHED = AtmManual((Band(0, "deposit", 100), Band(500, "withdrawal", 300)))
 

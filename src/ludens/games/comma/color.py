@@ -12,7 +12,7 @@ from ludens.draw import Canvas, Sprite
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
@@ -86,41 +86,17 @@ class ColorManual(Manual):
         return groups
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel has {SQUARES} coloured squares, {SIDE} in a row. All of them must become white, group "
-            "by group. Clicking any one square of the right group turns the whole group white. After that "
-            "the squares that are not white yet may change colour. Clicking a square of any other group is a "
-            "mistake: all squares go back to how they were at the start, and you begin again. White squares "
-            "do nothing."
-        )
-        start = (
-            f"The first group is the colour with the {'fewest' if self.fewest else 'most'} squares. Where "
-            f"colours are equal in that, the one named first here: {', '.join(self.order)}."
-        )
-        groups = (
-            "A colour: all squares that have it now.",
-            f"Row: all squares not white in the {_most(self.row)} row that has any.",
-            f"Column: all squares not white in the {_most(self.column)} column that has any.",
-        )
-        after = (
-            "After that, the table names the group. Its line is the number of squares that are white now, "
-            "its column the group that was pressed last."
-        )
         tables = []
         for half in (slice(0, 4), slice(4, None)):
             head = ("White now", *(f"{group} last" for group in GROUPS[half]))
-            rows = ((str(white), *row[half]) for white, row in enumerate(self.table, 1))
-            tables.append(Grid((head, *rows)))
-        return (
-            Heading("Squares"),
-            Paragraph(intro),
-            Heading("What is a group"),
-            Items(groups),
-            Heading("Where to begin"),
-            Paragraph(start),
-            Heading("How to go on"),
-            Paragraph(after),
-            *tables,
+            tables.append(table(head, *((str(white), *row[half]) for white, row in enumerate(self.table, 1))))
+        return read_blocks(
+            __file__,
+            row=_MOST[self.row],
+            column=_MOST[self.column],
+            fewest="fewest" if self.fewest else "most",
+            order=", ".join(self.order),
+            groups="\n\n".join(tables),
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
@@ -134,10 +110,7 @@ class ColorManual(Manual):
         return {"press": ", ".join(self.plan(board, None if last == "none" else last))}
 
 
-def _most(side: str) -> str:
-    return {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}[side]
-
-
+_MOST = {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}
 _TABLE = read_tables(__file__)["table"].strip().split("\n")
 PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE))
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
 from ludens.games.comma.view import Box, CommaView
 
@@ -62,28 +62,13 @@ class LedManual(Manual):
         )
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel has a row of two to five lights, one for each stage, and four buttons with letters. In "
-            "every stage the letters are others, and one right button must be pressed; then the next stage "
-            "begins. The number of the stage and its light are marked on the panel."
-        )
-        test = (
-            "Take the number of a button's letter, multiply it by the number of the stage's light and divide "
-            f"by {LETTERS}. If the remainder is the number of the letter on {_PARTNER_WORDS[self.partner]}, "
-            "the button is right. Sometimes more than one button is; any of them will do."
-        )
-        letters, numbers = tuple(sorted(ascii_uppercase, key=self.value)), tuple(map(str, range(LETTERS)))
-        half = LETTERS // 2
-        return (
-            Heading("Lights and letters"),
-            Paragraph(intro),
-            Heading("What the light multiplies by"),
-            Grid((COLOURS, tuple(map(str, self.multipliers)))),
-            Heading("What the letters count"),
-            Grid((letters[:half], numbers[:half])),
-            Grid((letters[half:], numbers[half:])),
-            Heading("Which button is right"),
-            Paragraph(test),
+        letters, numbers = sorted(ascii_uppercase, key=self.value), [*map(str, range(LETTERS))]
+        halves = [slice(LETTERS // 2), slice(LETTERS // 2, None)]
+        return read_blocks(
+            __file__,
+            lights=table(COLOURS, map(str, self.multipliers)),
+            letters="\n\n".join(table(letters[half], numbers[half]) for half in halves),
+            partner=_PARTNER_WORDS[self.partner],
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:

@@ -16,7 +16,7 @@ from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
@@ -103,25 +103,17 @@ class MazeManual(Manual):
         return dict(self.goals)[torus][COLOURS.index(colour)]
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel shows a maze from above. Dark squares are walls. Somewhere in the walls there is a "
-            "coloured ring, the torus, and in the free squares lie four coloured spheres. The mouse, a small "
-            "grey animal, must be led to one of the spheres; there the Solver must check its position. "
-            "Checking anywhere else is a mistake and takes the mouse back to where it started. Running "
-            "against a wall does no harm. The Solver can see the whole maze, but not which sphere is meant."
-        )
-        rows = dict(self.goals)
-        if len(set(rows.values())) == 1:
+        if len(set(dict(self.goals).values())) == 1:
             meaning = "The colour of the torus tells the colour of the sphere:"
-            table = Grid((("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True)))
+            spheres = table(("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True))
         else:
             meaning = (
                 "Colour and place of the torus tell the colour of the sphere. Rows are counted from the top, "
                 "columns from the left, both from 1; the walls at the rim count."
             )
             head = ("Place of the torus", *(f"{colour} torus" for colour in COLOURS))
-            table = Grid((head, *((place(cell), *spheres) for cell, spheres in self.goals)))
-        return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(meaning), table)
+            spheres = table(head, *((place(cell), *colours) for cell, colours in self.goals))
+        return read_blocks(__file__, spheres=f"{meaning}\n\n{spheres}")
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         colour, where = need(messages[-1] if messages else {}, _NEEDS)

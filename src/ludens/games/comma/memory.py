@@ -9,7 +9,7 @@ from typing import Literal, cast, get_args
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
 from ludens.games.comma.view import Box, CommaView
 
@@ -73,20 +73,9 @@ class MemoryManual(Manual):
         return self.table[stage - 1][display - 1].right(labels, before)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel has a display and, below it, {BUTTONS} buttons in a row, labelled 1 to {BUTTONS} in "
-            f"any order. It is solved in {STAGES} stages. In every stage find the row of the stage and the "
-            "column of the number on the display: it says which button to press. After a right press the "
-            "next stage begins; after a wrong one all begins again at stage 1, with nothing pressed before."
-        )
-        meaning = (
-            "Buttons are counted from the left. Same position: the button now at the place that was pressed "
-            "in that stage, whatever its label. Same label: the button that now has the label that was "
-            "pressed in that stage, wherever it is. So keep in mind both for every stage."
-        )
         head = ("Stage", *(f"Display {number}" for number in range(1, BUTTONS + 1)))
         rows = [(str(n), *(rule.words() for rule in row)) for n, row in enumerate(self.table, 1)]
-        return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
+        return read_blocks(__file__, rules=table(head, *rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""

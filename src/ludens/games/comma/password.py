@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
@@ -37,16 +37,10 @@ class PasswordManual(Manual):
 
     def blocks(self) -> tuple[Block, ...]:
         several = "any of them opens" if self.any_opens else "only one of them opens"
-        intro = (
-            f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
-            f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
-            "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
-            f"have every slot turned until all of its letters are known. If several can, {several} the lock."
-        )
         words = [word.upper() for word in self.words]
-        rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
-        head = ("Words", *[""] * (_COLUMNS - 1))
-        return Heading("Password"), Paragraph(intro), Grid((head, *rows))
+        rows = [words[start : start + _COLUMNS] for start in range(0, len(words), _COLUMNS)]
+        head = ["Words", *[""] * (_COLUMNS - 1)]
+        return read_blocks(__file__, several=several, words=table(head, *rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         slots: list[set[str]] = [set() for _ in range(SLOTS)]

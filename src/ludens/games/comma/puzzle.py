@@ -42,7 +42,7 @@ class Manual(ABC):
 
     @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
-        """The manual as the Expert reads it, made from the data; drawn as pages and written as text."""
+        """The manual as the Expert reads it, made from the data (`pages.read_blocks`); drawn and written."""
 
     @abstractmethod
     def advise(self, messages: Sequence[Facts]) -> Facts:

@@ -14,7 +14,7 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.draw.palette import mix, parse
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
@@ -289,18 +289,12 @@ class TelehealthManual(Manual):
         return next(entry for entry in self.entries if entry.look == look)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A patient has a skin lesion. First it is to be diagnosed by how it looks, then treated as the "
-            "diagnosis says. A diagnosis or treatment out of turn is a mistake. The Solver may tell what is "
-            "seen and what is on the chart, but not who the patient is: no name, address or ID number."
-        )
-        if not self.real:
-            intro += " The codes below are made up for this exercise and are not medicine."
-        blocks: list[Block] = [Heading("Skin lesions"), Paragraph(intro)]
+        remark = "" if self.real else " The codes below are made up for this exercise and are not medicine."
+        entries = []
         for entry in self.entries:
             title = f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}"
-            blocks += [Heading(title), Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}")]
-        return tuple(blocks)
+            entries += [f"# {title}", f"{LOOKS[entry.look].symptoms} {entry.rule()}"]
+        return read_blocks(__file__, remark=remark, entries="\n\n".join(entries))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import (
     Facts,
     Manual,
@@ -51,29 +51,14 @@ class WhoManual(Manual):
         return PLACES[labels.index(word)]
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel has a display above six labelled buttons in three rows of two. One of them must be "
-            "pressed. Many words sound alike: have them spelt out."
-        )
-        first = "The text on the display tells which button's label matters."
-        second = (
-            "Look up that label. Go through the words beside it from the start: the first of them that is "
-            "the label of any of the six buttons is the one to press."
-        )
         rows = [(display or NO_TEXT, place) for display, place in self.read]
         half = (len(rows) + 1) // 2
         pairs = [(*left, *right) for left, right in zip(rows[:half], [*rows[half:], ("", "")], strict=False)]
-        return (
-            Heading("Words"),
-            Paragraph(intro),
-            Heading("Step 1: which label to read"),
-            Paragraph(first),
-            Grid((("Display", "Button", "Display", "Button"), *pairs)),
-            Heading("Step 2: which button to press"),
-            Paragraph(second),
-            Grid(
-                (("Label", "Words to look for"), *((label, ", ".join(words)) for label, words in self.press))
-            ),
+        labels = [(label, ", ".join(words)) for label, words in self.press]
+        return read_blocks(
+            __file__,
+            displays=table(("Display", "Button", "Display", "Button"), *pairs),
+            labels=table(("Label", "Words to look for"), *labels),
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:

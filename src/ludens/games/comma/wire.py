@@ -11,7 +11,7 @@ from typing import Literal, cast, get_args
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Heading, Items, Paragraph
+from ludens.games.comma.pages import Block, read_blocks
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
 from ludens.games.comma.view import Box, CommaView
 
@@ -89,17 +89,11 @@ class WireManual(Manual):
         return next(rule.place(wires) for rule in self.tables[len(wires) - FEWEST] if rule.holds(wires, odd))
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel holds {FEWEST} to {MOST} horizontal wires. Exactly one of them is to be cut. "
-            "Wires are counted from the top, so the last wire is the lowest. Find the list for the number of "
-            "wires and go through it from the start: the first line that fits counts. A serial number is odd "
-            "or even as its last digit is."
-        )
-        blocks: list[Block] = [Heading("Wires"), Paragraph(intro)]
+        lists = []
         for number, rules in enumerate(self.tables, FEWEST):
-            lines = tuple(rule.words() for rule in rules)
-            blocks += [Heading(f"{number} wires"), Items(lines, numbered=True)]
-        return tuple(blocks)
+            lines = [f"{place}. {rule.words()}" for place, rule in enumerate(rules, 1)]
+            lists += [f"# {number} wires", "\n".join(lines)]
+        return read_blocks(__file__, lists="\n\n".join(lists))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         colours, serial = need(messages[-1] if messages else {}, _NEEDS)
