@@ -261,10 +261,7 @@ class Pong(Game):
     version = 3
     view_class = "ludens.games.pong:PongView"
     best = "bot/tracker"
-    bots = {
-        "tracker": "ludens.games.pong:Tracker",
-        "follower": "ludens.games.pong:Follower",
-    }
+    bots = {"tracker": "ludens.games.pong:Tracker", "follower": "ludens.games.pong:Follower"}
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")

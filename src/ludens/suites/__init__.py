@@ -34,8 +34,5 @@ GAMES = {
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
 
-DATASETS = {
-    "viki": "ludens.suites.viki.dataset:build",
-    "vs-bench": "ludens.suites.vs_bench.dataset:build",
-}
+DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.dataset:build"}
 """Builders of datasets, for `ludens data NAME/GAME`."""

@@ -41,12 +41,7 @@ class Checkpoints:
         return found[-1] if found else None
 
     def write(
-        self,
-        iteration: int,
-        policy: Policy,
-        anchor: Policy | None,
-        optimizer: Any,
-        state: Mapping[str, Any],
+        self, iteration: int, policy: Policy, anchor: Policy | None, optimizer: Any, state: Mapping[str, Any]
     ) -> Path:
         """Write a checkpoint under another name, then rename it; older ones are removed afterwards."""
         import torch

@@ -293,11 +293,7 @@ class Updater:
                 raise Diverged("probability of replies")
 
     def _backward(
-        self,
-        chunk: list[TokenSample],
-        reference: Policy | None,
-        count: int,
-        totals: dict[str, float],
+        self, chunk: list[TokenSample], reference: Policy | None, count: int, totals: dict[str, float]
     ) -> None:
         import torch
 

@@ -328,15 +328,11 @@ class Overcooked(Game):
     layout: str = option("cramped_room", choices=tuple(LAYOUTS), help="the kitchen")
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
     variant: str = option(
-        "paper",
-        choices=tuple(POINTS),
-        help="the paper's points, or those of its released code",
+        "paper", choices=tuple(POINTS), help="the paper's points, or those of its released code"
     )
 
     opening: str = option(
-        "usual",
-        choices=("usual", "random"),
-        help="start with empty hands and pots, or with a random kitchen",
+        "usual", choices=("usual", "random"), help="start with empty hands and pots, or with a random kitchen"
     )
 
     def start(self, seed: int) -> OvercookedState:

@@ -15,20 +15,7 @@ from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, read_deviations
-from ludens.suites.playground.metrics import (
-    ABOVE_CHANCE,
-    BALANCED,
-    CELLS,
-    EXACT,
-    OCCUPIED,
-    RATINGS,
-    READABLE,
-    STEPS,
-    VALID,
-    accuracy,
-    playing,
-    summaries,
-)
+from ludens.suites.playground import metrics
 
 _FOLDER = Path(__file__).parent
 REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
@@ -68,8 +55,8 @@ POSITIONS = {
 """How full boards are where a valid move is asked for; on an empty one, nearly every answer is valid."""
 
 SIDES = ("first", "second", "both")
-SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
-FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
+SEEING = (metrics.CELLS, metrics.BALANCED, metrics.OCCUPIED, metrics.EXACT, metrics.READABLE)
+FOLLOWING = (metrics.VALID, metrics.ABOVE_CHANCE, metrics.READABLE)
 
 
 _SHARES = frozenset({"perceive", "qa", "rule", "density", "variety"})
@@ -105,10 +92,10 @@ def rows(
     return tuple(Published(source, model, values) for model, values in merged.items())
 
 
-def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
+def question(task: str, game: str, measured: tuple[Metric, ...], options: str = "") -> Task:
     seat = "player" if task == "rule" else "viewer"
     spec = f"{task}?board={game}{options}"
-    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
+    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, measured, ONE_TRY)
 
 
 def match(game: str, sides: str = "first", opponent: str = "") -> Task:
@@ -119,7 +106,7 @@ def match(game: str, sides: str = "first", opponent: str = "") -> Task:
         opponent = opponent if opponent and plays(opponent, game) else usual
         either = {"first": {first: MODEL, second: opponent}, "second": {first: opponent, second: MODEL}}
         seatings = tuple(either.values()) if sides == "both" else (either[sides],)
-    return Task(f"e2e/{game}", game, seatings, EPISODES, playing(game), THREE_TRIES)
+    return Task(f"e2e/{game}", game, seatings, EPISODES, metrics.playing(game), THREE_TRIES)
 
 
 def plays(bot: str, game: str) -> bool:
@@ -130,7 +117,9 @@ def plays(bot: str, game: str) -> bool:
 @dataclass(frozen=True)
 class _Rated(SuiteBuilder):
     ratings: str = option(
-        "formula", choices=tuple(RATINGS), help="game weights: the paper's formulas, or the stars it prints"
+        "formula",
+        choices=tuple(metrics.RATINGS),
+        help="game weights: the paper's formulas, or the stars it prints",
     )
 
 
@@ -166,7 +155,7 @@ class Playground(_Rated):
         boards = POSITIONS[self.positions]
         tasks = (
             *(question("perceive", game, SEEING) for game in GAMES),
-            *(question("qa", game, accuracy(game), shots) for game in GAMES),
+            *(question("qa", game, metrics.accuracy(game), shots) for game in GAMES),
             *(question("rule", game, FOLLOWING, boards.get(game, "")) for game in GAMES),
             *(match(game, self.sides, self.opponent) for game in GAMES),
         )
@@ -177,7 +166,7 @@ class Playground(_Rated):
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             published=self._published(tasks),
             deviations=DEVIATIONS,
-            summaries=summaries(self.ratings),
+            summaries=metrics.summaries(self.ratings),
             references=REFERENCES,
         )
 
@@ -223,8 +212,8 @@ class Sweeps(SuiteBuilder):
         lengths = []
         for game in GAMES:
             games = match(game)
-            rest = tuple(metric for metric in games.metrics if metric is not STEPS)
-            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
+            steps = metrics.STEPS, *(metric for metric in games.metrics if metric is not metrics.STEPS)
+            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=steps))
         others = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
-from ludens.core.state import Legal, State
+from ludens.core.state import Question
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import PredictionSample, game_of, options_of, sample
@@ -33,6 +32,7 @@ class Predict(Game):
     """
 
     name = "vs-bench/predict"
+    seats = (SEAT,)
     version = 3
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
@@ -46,27 +46,16 @@ class Predict(Game):
         help="ask only for actions that can be predicted, or for any action with the paper's frequencies",
     )
 
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
-
     def start(self, seed: int) -> Prediction:
         return Prediction(sample(self.game, seed, self.rule))
 
 
-class Prediction(State):
+class Prediction(Question):
     """A sample, and what was predicted."""
 
     def __init__(self, question: PredictionSample, answer: str | None = None) -> None:
-        self.sample = question
-        self.answer = answer
-
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.answer is not None else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return self.sample.options if seat in self.to_act else Legal()
+        super().__init__(SEAT, question.options)
+        self.sample, self.answer = question, answer
 
     def refusal(self, seat: str, action: str) -> str | None:
         reason = super().refusal(seat, action)
@@ -77,9 +66,6 @@ class Prediction(State):
     def solution(self, seat: str) -> str | None:
         """The likeliest action for one who knows the target's strategy: the upper bound of a prediction."""
         return self.sample.likeliest
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.answer = actions[SEAT]
 
     @property
     def returns(self) -> dict[str, float]:
@@ -100,9 +86,6 @@ class Prediction(State):
             "options": len(question.options),
             **{name: getattr(question, name) for name in same},
         }
-
-    def clone(self) -> Self:
-        return type(self)(self.sample, self.answer)
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """A state the observer cannot tell from this one, and a random next action."""

@@ -33,10 +33,7 @@ _RAW = {
 """Table 4's columns and our tasks. Pong's combined score is that of table 2. Table 4's column of Pong's game
 score is 1.5 for nearly everybody, the random player and the optimal one included, so that it cannot be the
 points; it is not shown."""
-_FURTHER = {
-    "hanabi fireworks": ("decide/hanabi", "fireworks"),
-    "pong steps": ("decide/pong", "decisions"),
-}
+_FURTHER = {"hanabi fireworks": ("decide/hanabi", "fireworks"), "pong steps": ("decide/pong", "decisions")}
 """Table 4's columns of other metrics."""
 
 

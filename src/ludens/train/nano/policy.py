@@ -102,12 +102,7 @@ class NanoPolicy(Policy):
         return seen
 
     def values(
-        self,
-        ids: Tensor,
-        padding: Tensor,
-        mask: Tensor,
-        seen: Tensor,
-        temperature: Tensor | float = 1.0,
+        self, ids: Tensor, padding: Tensor, mask: Tensor, seen: Tensor, temperature: Tensor | float = 1.0
     ) -> Tensor:
         """Log-probabilities of replies, 0 where the mask is.
 
@@ -135,10 +130,7 @@ class NanoPolicy(Policy):
             return self._sample(prompts, pictures, draws)
 
     def _sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        draws: Draws | None,
+        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]], draws: Draws | None
     ) -> list[TokenRecord]:
         rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)

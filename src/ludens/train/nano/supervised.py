@@ -380,12 +380,7 @@ class Imitation:
             return
         ranks.check_equal(self._parameters)
         if ranks.world()[0] == 0:
-            state = {
-                "done": self.done,
-                "losses": self.losses,
-                "waited": self.waited,
-                "spent": self.spent,
-            }
+            state = {"done": self.done, "losses": self.losses, "waited": self.waited, "spent": self.spent}
             optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
             self._checkpoints.write(self.done, self.policy, None, optimizers, state)
 
