@@ -75,10 +75,8 @@ def listing(moves: Sequence[str], move: str) -> str:
 
 def _distance(start: str, end: str) -> int:
     """Steps of a king between two cells; the number itself for a number."""
-    if end.isdigit():
-        return int(end)
     if not end[0].isalpha():
-        return 0
+        return int(end) if end.isdigit() else 0
     return max(abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1])))
 
 
@@ -235,9 +233,8 @@ class BoardView(View):
     @cached_property
     def middles(self) -> Sequence[tuple[float, float]]:
         """The middle of every cell, row by row from the top, in fractions of the picture."""
-        return [
-            (place.x + place.width / 2, place.y + place.height / 2) for place in self._cell_places.values()
-        ]
+        places = self._cell_places.values()
+        return [(place.x + place.width / 2, place.y + place.height / 2) for place in places]
 
     def point(self, cells: Sequence[int]) -> str:
         """Points at the middle of cells, numbered row by row, in the words of bots that are imitated."""

@@ -125,10 +125,7 @@ class GridState(State):
     @property
     def returns(self) -> dict[str, float]:
         pairs = list(zip(self.counts, self.game.events, strict=True))
-        return {
-            "red": float(sum(count * event.red for count, event in pairs)),
-            "blue": float(sum(count * event.blue for count, event in pairs)),
-        }
+        return {hue: float(sum(count * getattr(event, hue) for count, event in pairs)) for hue in SEATS}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -232,17 +229,12 @@ class GridView(View):
 
     def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        self._events = game.events
-        self._things = game.things
-        self._horizon = game.horizon
-        self._sheet = sprite_sheet(
-            render.theme, render.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
-        )
+        self._events, self._things, self._horizon = game.events, game.things, game.horizon
+        grounds = ("page", _PANEL, _GROUND, "red", "blue")
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=self.inks, grounds=grounds)
         px = self._sheet.px
-        rows, columns = "ABCDE", "12345"
-        self._board = draw_board(
-            self._sheet, SIDE, SIDE, rows, columns, labels="lt", box=(0, px(36), px(304), px(304))
-        )
+        box = (0, px(36), px(304), px(304))
+        self._board = draw_board(self._sheet, SIDE, SIDE, "ABCDE", "12345", labels="lt", box=box)
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
         self._bases = {seat: self._background(seat) for seat in SEATS}
@@ -267,12 +259,8 @@ class GridView(View):
     def _half_and_half(self, px: int, ground: str) -> Sprite:
         """One pawn, left half red, right half blue; letters, in themes that have them, are beside it."""
         pawns = self._sheet
-        both = np.hstack(
-            [
-                pawns.pawn("red", px, ground, " ")[:, : px // 2],
-                pawns.pawn("blue", px, ground, " ")[:, px // 2 :],
-            ]
-        )
+        red, blue = (pawns.pawn(hue, px, ground, " ") for hue in SEATS)
+        both = np.hstack([red[:, : px // 2], blue[:, px // 2 :]])
         for hue, left in (("red", True), ("blue", False)):
             if letter := pawns.theme.letter(hue):
                 mark = pawns.text(letter, max(8, round(px * 0.34)), "ink", ground, bold=True)
@@ -317,9 +305,7 @@ class GridView(View):
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
         self._table(canvas)
         canvas.rounded(px(6), px(348), px(292), px(156), _PANEL)
-        players = tuple(
-            ((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS
-        )
+        players = [((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS]
         both = (("red player", "blue player"), "both players on one cell")
         for place, (things, words) in enumerate((*players, *self.legend, both)):
             x, y = px(16 + place % 2 * 144), px(378 + place // 2 * 48)
@@ -358,10 +344,9 @@ class GridView(View):
     def _numbers(self, canvas: Canvas, state: GridState) -> None:
         px, left, font = self._sheet.px, self._sheet.px(_RIGHT), self._font(16)
         canvas.text(px(500), px(20), f"step {state.step} of {self._horizon}", font, "ink", None, "rm")
+        x = left + px(_COLUMNS[2])
         for number, count in enumerate(state.counts):
-            canvas.text(
-                left + px(_COLUMNS[2]), self._row(number), str(count), font, "ink", _PANEL, "mm", bold=True
-            )
+            canvas.text(x, self._row(number), str(count), font, "ink", _PANEL, "mm", bold=True)
         for column, score in zip(_COLUMNS, state.returns.values(), strict=False):
             canvas.text(left + px(column), px(_SCORE), f"{score:.0f}", font, "ink", _PANEL, "mm", bold=True)
         for place, words in enumerate(_last(state)):

@@ -34,7 +34,7 @@ class KuhnState(SpielState):
 
     @property
     def hand(self) -> Self:
-        """The same, as of a `KuhnQuestion`."""
+        """Itself: views and bots read the hand of a state or of a question about one."""
         return self
 
     @property
@@ -232,12 +232,9 @@ class KuhnView(View):
         canvas, px, font = self._base.copy(), self._sheet.px, self._sheet.font_px
         me = PLAYERS.index(seat)
         for top, player in zip(_TOPS, (1 - me, me), strict=True):
-            visible = player == me or hand.showdown
-            card = (
-                self._sheet.card(hand.cards[player], "♠", px(_CARD), "page")
-                if visible
-                else self._sheet.card_back(px(_CARD), "page")
-            )
+            card = self._sheet.card_back(px(_CARD), "page")
+            if player == me or hand.showdown:
+                card = self._sheet.card(hand.cards[player], "♠", px(_CARD), "page")
             canvas.place(card, px(_LEFT), px(top))
             x, stake = px(_CHIPS), hand.stakes[player]
             canvas.text(x, px(top + 18), "you" if player == me else "other", font(20), bold=True)
@@ -260,12 +257,10 @@ class KuhnView(View):
         hand, me = state.hand, PLAYERS.index(seat)
         other = hand.cards[1 - me] if hand.showdown else "unknown"
         stakes = hand.stakes
-        return "\n".join(
-            [
-                f"You are the {seat} player. Your card: {hand.cards[me]}. The other's card: {other}.",
-                f"In the pot: {sum(stakes)} chips, {stakes[me]} by you and {stakes[1 - me]} by the other.",
-                f"History: {'; '.join(_lines(hand, seat))}.",
-            ]
+        return (
+            f"You are the {seat} player. Your card: {hand.cards[me]}. The other's card: {other}.\n"
+            f"In the pot: {sum(stakes)} chips, {stakes[me]} by you and {stakes[1 - me]} by the other.\n"
+            f"History: {'; '.join(_lines(hand, seat))}."
         )
 
 

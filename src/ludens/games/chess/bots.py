@@ -126,17 +126,12 @@ def _square_bonus(piece: str, rank: int, file: int, ending: bool) -> int:
     if piece == "p":
         central = file in (3, 4) and rank in (3, 4)
         return 6 * (rank - 1) + (4 * (rank - 3) if rank > 3 else 0) + (14 if central else 0)
-    if piece == "n":
-        return round(14 * centre) - 22
-    if piece == "b":
-        return round(8 * centre) - 8
     if piece == "r":
         return 18 if rank == 6 else 4 if file in (3, 4) else 0
-    if piece == "q":
-        return round(3 * centre)
-    if ending:
-        return round(14 * centre)
-    return (24 if file in (1, 2, 6) else 0) - 18 * rank
+    if piece == "k" and not ending:
+        return (24 if file in (1, 2, 6) else 0) - 18 * rank
+    weight, base = {"n": (14, 22), "b": (8, 8), "q": (3, 0), "k": (14, 0)}[piece]
+    return round(weight * centre) - base
 
 
 @lru_cache(maxsize=2)
@@ -255,10 +250,10 @@ class Uci(Bot):
 
         if self._bot is None:
             kinds = pyspiel.SearchLimitType
-            limit = (
-                (round(1000 * self.seconds), kinds.MOVETIME) if self.seconds else (self.nodes, kinds.NODES)
-            )
-            self._bot = pyspiel.make_uci_bot(self._path, limit[0], False, {"Threads": "1"}, limit[1], True)
+            most, kind = self.nodes, kinds.NODES
+            if self.seconds:
+                most, kind = round(1000 * self.seconds), kinds.MOVETIME
+            self._bot = pyspiel.make_uci_bot(self._path, most, False, {"Threads": "1"}, kind, True)
         return state.name_of(self._bot.step(state.spiel))
 
 

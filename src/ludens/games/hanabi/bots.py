@@ -34,9 +34,8 @@ class CommonKnowledge:
         self.gone = [0] * len(shape.copies)
         """How many copies of each card were played or discarded."""
         self.deck = sum(shape.copies) - shape.players * shape.hand
-        self.hands = [
-            list(range(player * shape.hand, (player + 1) * shape.hand)) for player in range(shape.players)
-        ]
+        starts = range(0, shape.players * shape.hand, shape.hand)
+        self.hands = [list(range(start, start + shape.hand)) for start in starts]
         self._all = (1 << len(shape.copies)) - 1
         self.hard = dict.fromkeys(range(shape.players * shape.hand), self._all)
         self.soft = dict(self.hard)
@@ -44,11 +43,9 @@ class CommonKnowledge:
         self.drawn = shape.players * shape.hand
         self.read = 0
         self._known: dict[int, int] | None = None
-        self._by_color = [((1 << shape.ranks) - 1) << (color * shape.ranks) for color in range(shape.colors)]
-        self._by_rank = [
-            sum(1 << (color * shape.ranks + rank) for color in range(shape.colors))
-            for rank in range(shape.ranks)
-        ]
+        ranks, colors = range(shape.ranks), range(shape.colors)
+        self._by_color = [sum(1 << (color * shape.ranks + rank) for rank in ranks) for color in colors]
+        self._by_rank = [sum(1 << (color * shape.ranks + rank) for color in colors) for rank in ranks]
         self._survey()
 
     def copy(self) -> CommonKnowledge:
@@ -112,11 +109,8 @@ class CommonKnowledge:
     def fixed(self) -> dict[int, int]:
         """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
         if self._known is None:
-            self._known = {
-                mask: serial
-                for serial, mask in self.soft.items()
-                if mask & (mask - 1) == 0 and not mask & self.useless
-            }
+            single = ((mask, serial) for serial, mask in self.soft.items() if mask & (mask - 1) == 0)
+            self._known = {mask: serial for mask, serial in single if not mask & self.useless}
         return self._known
 
     def _soon(self) -> int:
@@ -221,11 +215,8 @@ class StrongPolicy:
         return self._within(reading, player, reading.playable)
 
     def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
-        return [
-            serial
-            for serial in reading.hands[player]
-            if (mask := self.may_be(reading, player, serial)) and not mask & ~wanted
-        ]
+        masks = {serial: self.may_be(reading, player, serial) for serial in reading.hands[player]}
+        return [serial for serial, mask in masks.items() if mask and not mask & ~wanted]
 
     # What to do.
 
@@ -469,12 +460,9 @@ def _hinted(sight: Sight, may_be: list[list[int]]) -> int | None:
     hint = sight.log[-1].move
     if not hint.offset or (sight.log[-1].player + hint.offset) % sight.shape.players != sight.me:
         return None
-    by_rank = hint.kind == "rank"
-    hinted = [
-        slot
-        for slot, held in enumerate(sight.hands[sight.me])
-        if (held.ranks if by_rank else held.colors) == 1 << hint.value
-    ]
+    hand = enumerate(sight.hands[sight.me])
+    masks = {slot: held.ranks if hint.kind == "rank" else held.colors for slot, held in hand}
+    hinted = [slot for slot, mask in masks.items() if mask == 1 << hint.value]
     playable = hinted and any(height(sight, card) == 0 for card in may_be[hinted[-1]])
     return hinted[-1] if playable else None
 

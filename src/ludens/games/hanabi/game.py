@@ -167,11 +167,8 @@ class HanabiTable:
             by_rank = move.kind == "rank"
             hit = divmod(held.card, self.shape.ranks)[by_rank] == move.value
             mask = bit if hit else ~bit
-            hand[slot] = (
-                held._replace(ranks=held.ranks & mask)
-                if by_rank
-                else held._replace(colors=held.colors & mask)
-            )
+            field = "ranks" if by_rank else "colors"
+            hand[slot] = held._replace(**{field: getattr(held, field) & mask})
             touched += [held.serial] if hit else []
         return tuple(touched)
 

@@ -291,13 +291,9 @@ class Greedy(Planner):
         return self._aside(state)
 
     def policy(self, state: Any) -> dict[str, float]:
-        planned = super().policy(state)
-        slip = self.slips / len(ACTIONS)
-        return {
-            action: share
-            for action in ACTIONS
-            if (share := (1 - self.slips) * planned.get(action, 0.0) + slip) > 0
-        }
+        planned, slip = super().policy(state), self.slips / len(ACTIONS)
+        shares = {action: (1 - self.slips) * planned.get(action, 0.0) + slip for action in ACTIONS}
+        return {action: share for action, share in shares.items() if share > 0}
 
     def choose(self, state: OvercookedState) -> str:
         slips = self.random.random() < self.slips

@@ -108,18 +108,16 @@ def opening(place: Kitchen) -> KitchenSnapshot:
 def random_opening(place: Kitchen, random: Stream) -> KitchenSnapshot:
     """A first snapshot drawn at random: cells, directions, hands, pots, and up to two things on counters."""
     floor = place.all(FLOOR)
+    things = (NOTHING, NOTHING, ONION, DISH, SOUPS[-1])
     chefs = tuple(
-        Chef(
-            cell, random.choice(tuple(place.steps)), random.choice((NOTHING, NOTHING, ONION, DISH, SOUPS[-1]))
-        )
+        Chef(cell, random.choice(tuple(place.steps)), random.choice(things))
         for cell in random.sample(floor, len(place.starts))
     )
     begun = (*(Pot(onions) for onions in range(POT_HOLDS + 1)), Pot(POT_HOLDS, random.between(0, COOK_STEPS)))
     pots = tuple(random.choice(begun) for _ in place.pots)
     counters = random.sample(place.all(COUNTER), random.between(0, 2))
-    return KitchenSnapshot(
-        chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters))
-    )
+    lying = sorted((cell, random.choice((ONION, DISH))) for cell in counters)
+    return KitchenSnapshot(chefs, pots, tuple(lying))
 
 
 def after(
@@ -131,9 +129,7 @@ def after(
     for number, action in enumerate(actions):
         if action == "INTERACT":
             now = _interact(place, now, number, snapshot.pots, strict, events)
-    pots = tuple(
-        pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
-    )
+    pots = tuple(Pot(onions, cooked + (0 <= cooked < COOK_STEPS)) for onions, cooked in now.pots)
     return KitchenSnapshot(_moved(place, now.chefs, actions), pots, now.counters), events
 
 

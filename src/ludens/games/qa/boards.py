@@ -107,7 +107,6 @@ REVERSI: dict[str, QuestionType] = {
 }
 
 
-_DIGIT_IN = "How many times does the digit {what} occur in {where}?"
 _DIGITS = {str(digit): [digit] for digit in range(1, 10)}
 
 
@@ -336,7 +335,7 @@ def longest(lines_of: Callable[[QaGrid], tuple[str, Sequence[Cells]]], bottom: i
 def shorten(
     grid: QaGrid, lines: Sequence[Cells], code: int, most: int, fixed: frozenset[int] = frozenset()
 ) -> None:
-    """Remove stones of a colour until no run in these lines is longer; never those in `kept`."""
+    """Remove stones of a colour until no run in these lines is longer; never those in `fixed`."""
     for cells in lines:
         while run := next((run for run in grid.runs(cells, code) if len(run) > most), None):
             loose = [cell for cell in run if cell not in fixed]
@@ -346,10 +345,6 @@ def shorten(
 def _any_row(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
     row = grid.random.below(grid.board.rows)
     return f"in row {grid.board.row_label(row)}", [grid.row(row)]
-
-
-def _diagonals(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
-    return "on any diagonal", list(grid.lines(_DIAGONALS))
 
 
 GOMOKU: dict[str, QuestionType] = {
@@ -362,7 +357,7 @@ GOMOKU: dict[str, QuestionType] = {
     "adjacent": adjacent,
     "count_empty": how_many("How many crossings {where} are empty?", _EMPTY_CELLS, _WHOLE),
     "longest_in_row": longest(_any_row, 0),
-    "longest_diagonal": longest(_diagonals, 1),
+    "longest_diagonal": longest(lambda grid: ("on any diagonal", list(grid.lines(_DIAGONALS))), 1),
     "count_edge": how_many("How many {what} stones are {where}?", _STONES, _EDGE),
 }
 
@@ -370,13 +365,9 @@ GOMOKU: dict[str, QuestionType] = {
 _NAMES = tuple(NAMES.values())
 _NUMBER = {f"{name}s": number for number, name in enumerate(_NAMES, 1)}
 _COLOURS = {"white": list(range(1, 7)), "black": list(range(-6, 0))}
-_EITHER = "How many pieces of either colour are"
 _PIECES = [*_COLOURS["white"], *_COLOURS["black"]]
-_MEN = {
-    f"{colour} {names}": [sign * number]
-    for colour, sign in (("white", 1), ("black", -1))
-    for names, number in _NUMBER.items()
-}
+_MEN = {f"white {names}": [number] for names, number in _NUMBER.items()}
+_MEN |= {f"black {names}": [-number] for names, number in _NUMBER.items()}
 
 
 def colour_at(board: BoardView, random: Stream) -> QaItem:
@@ -434,7 +425,7 @@ CHESS: dict[str, QuestionType] = {
         {names: [number, -number] for names, number in _NUMBER.items()},
         _kinds_swapped,
     ),
-    "count_edge": how_many(f"{_EITHER} {{where}}?", {"": _PIECES}, _EDGE),
+    "count_edge": how_many("How many pieces of either colour are {where}?", {"": _PIECES}, _EDGE),
     "emptier_half": emptier_half,
 }
 

@@ -45,9 +45,8 @@ class QaGrid:
     def edge(self) -> tuple[str, Cells]:
         rows, columns = (0, self.board.rows - 1), (0, self.board.columns - 1)
         places = ((cell, *divmod(cell, self.board.columns)) for cell in self.all)
-        return "on the edge of the board", [
-            c for c, row, column in places if row in rows or column in columns
-        ]
+        edge = [cell for cell, row, column in places if row in rows or column in columns]
+        return "on the edge of the board", edge
 
     def any_line(self) -> tuple[str, Cells]:
         if self.random.below(2):
@@ -167,9 +166,8 @@ class QaItem:
     @property
     def lettered(self) -> list[str]:
         """Each option as one word, followed by its letter."""
-        return [
-            f"{joined(option)} {letter}" for letter, option in zip(self.letters, self.options, strict=True)
-        ]
+        pairs = zip(self.letters, self.options, strict=True)
+        return [f"{joined(option)} {letter}" for letter, option in pairs]
 
     def written(self) -> str:
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
@@ -201,9 +199,8 @@ class Choice(Generic[T]):
         """The question, once the position agrees with the target; `work` says how the answer is found, or
         `at` where it is to be seen, if that is all there is to it."""
         options = tuple(name(value) for value in self.values)
-        return QaItem(
-            text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
-        )
+        seen = f"{at} {joined(options[self.right])}" if at else ""
+        return QaItem(text, options, self.right, matrix, work or seen)
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
