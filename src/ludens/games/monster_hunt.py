@@ -9,22 +9,8 @@ from typing import TYPE_CHECKING
 from ludens.core.options import option
 from ludens.draw import Sprite
 from ludens.draw.palette import edge_of, visible
-from ludens.games.grid import (
-    AFTER,
-    BLUE,
-    CELLS,
-    DISTANCE,
-    MIDDLE,
-    RED,
-    SIDE,
-    TOWARD,
-    GridGame,
-    GridState,
-    GridView,
-    ScoringEvent,
-    Walker,
-    name,
-)
+from ludens.games import grid
+from ludens.games.grid import GridGame, GridState, GridView, ScoringEvent, Walker
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -41,13 +27,13 @@ class HuntState(GridState):
     def _meet(self) -> None:
         """The monster takes one step toward the closest player's new cell, then events happen."""
         red, blue, monster = self.cells[:3]
-        lead = DISTANCE[monster][red] - DISTANCE[monster][blue]
+        lead = grid.DISTANCE[monster][red] - grid.DISTANCE[monster][blue]
         prey = self.random.choice((red, blue)) if lead == 0 else red if lead < 0 else blue
-        self.cells[MONSTER] = AFTER[self.random.choice(TOWARD[monster][prey])][monster]
+        self.cells[MONSTER] = grid.AFTER[self.random.choice(grid.TOWARD[monster][prey])][monster]
         red, blue, monster, *apples = self.cells
-        caught = [player for player in (RED, BLUE) if self.cells[player] == monster]
-        self.counts[RED] += red in apples
-        self.counts[BLUE] += blue in apples
+        caught = [player for player in (grid.RED, grid.BLUE) if self.cells[player] == monster]
+        self.counts[grid.RED] += red in apples
+        self.counts[grid.BLUE] += blue in apples
         if caught:
             self.counts[4 if len(caught) == 2 else 2 + caught[0]] += 1
         eaters = (red, blue, monster) if self.game.variant == "released" else (red, blue)
@@ -101,7 +87,7 @@ class MonsterHunt(GridGame):
     )
 
 
-CORNERS = {name(cell): cell for cell in (0, SIDE - 1, CELLS - SIDE, CELLS - 1)}
+CORNERS = {grid.name(cell): cell for cell in (0, grid.SIDE - 1, grid.CELLS - grid.SIDE, grid.CELLS - 1)}
 
 
 class Hunter(Walker):
@@ -127,7 +113,7 @@ class CommonWelfare2(Hunter):
     kind = "bot/common_welfare_2"
 
     def goals(self, state: GridState) -> Collection[int]:
-        return (MIDDLE,)
+        return (grid.MIDDLE,)
 
 
 @dataclass
