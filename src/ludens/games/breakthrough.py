@@ -92,42 +92,42 @@ class PawnSearch(Negamax[Pawns, Cells]):
         if not own:
             return -WON - depth, ()
         if down:
-            ours = (own.bit_length() - 1) // columns
-            theirs = last - ((other & -other).bit_length() - 1) // columns
+            own_row = (own.bit_length() - 1) // columns
+            other_row = last - ((other & -other).bit_length() - 1) // columns
         else:
-            ours = last - ((own & -own).bit_length() - 1) // columns
-            theirs = (other.bit_length() - 1) // columns
-        if theirs == last:
+            own_row = last - ((own & -own).bit_length() - 1) // columns
+            other_row = (other.bit_length() - 1) // columns
+        if other_row == last:
             return -WON - depth, ()
         if depth == 0:
-            return ours - theirs, ()
-        if ours == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
+            return own_row - other_row, ()
+        if own_row == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
             return WON + depth - 1, ()
         if depth == 1:
-            return self._one_move(own, other, down, ours, theirs), ()
-        if theirs == last - 1:  # the side that does not capture the pawn before its goal has lost
+            return self._one_move(own, other, down, own_row, other_row), ()
+        if other_row == last - 1:  # the side that does not capture the pawn before its goal has lost
             row = (1 << columns) - 1
             threat = other & (row << columns if down else row << (last - 1) * columns)
             if threat & (threat - 1):
                 return 2 - WON - depth, ()
             target = threat.bit_length() - 1
             return 2 - WON - depth, [move for move in self.moves(position) if move[1] == target]
-        steps, their_steps = (depth + 1) // 2, depth // 2
-        if ours + steps < last and other.bit_count() > steps:
-            most = ours + steps - _foremost(_without(other, not down, steps), not down, last, columns)
+        steps, other_steps = (depth + 1) // 2, depth // 2
+        if own_row + steps < last and other.bit_count() > steps:
+            most = own_row + steps - _foremost(_without(other, not down, steps), not down, last, columns)
             if most <= alpha:
                 return most, ()
-        if theirs + their_steps < last and own.bit_count() > their_steps:
-            least = _foremost(_without(own, down, their_steps), down, last, columns) - theirs - their_steps
+        if other_row + other_steps < last and own.bit_count() > other_steps:
+            least = _foremost(_without(own, down, other_steps), down, last, columns) - other_row - other_steps
             if least >= beta:
                 return least, ()
         return -inf, self.moves(position)
 
-    def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
+    def _one_move(self, own: int, other: int, down: bool, own_row: int, other_row: int) -> int:
         """The value of the last move before the horizon: advance, or capture the only foremost pawn."""
         last, columns = self._last, self._columns
-        value = ours + 1 - theirs
-        row = last - theirs if down else theirs
+        value = own_row + 1 - other_row
+        row = last - other_row if down else other_row
         foremost = other >> row * columns & ((1 << columns) - 1)
         if foremost & (foremost - 1):
             return value
@@ -141,7 +141,7 @@ class PawnSearch(Negamax[Pawns, Cells]):
         rest = other ^ pawn
         if not rest:
             return WON
-        taken = max(ours, last - theirs) - _foremost(rest, not down, last, columns)
+        taken = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
         return max(value, taken)
 
     def moves(self, position: Pawns) -> list[Cells]:

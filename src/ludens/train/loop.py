@@ -31,11 +31,7 @@ Values = Iterable[tuple[str, float]]
 
 
 def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) -> dict[str, float]:
-    """What the games of an iteration and the learner's replies in them were like.
-
-    Args:
-        samples: The replies that were trained on.
-    """
+    """Measures of the games of an iteration and the learner's replies; `samples` were trained on."""
     values: list[tuple[str, float]] = []
     for trajectory in trajectories:
         for sample in trajectory.samples:
@@ -118,11 +114,7 @@ Report = Callable[[dict[str, float]], None]
 
 @dataclass
 class Trainer:
-    """A training run. Everything that changes is in its checkpoint.
-
-    Args:
-        rehearsal: What is learnt beside play.
-    """
+    """A training run. Everything that changes is in its checkpoint. `rehearsal` is learnt beside play."""
 
     recipe: Recipe
     policy: Policy

@@ -118,8 +118,7 @@ _NEVER = -100.0
 class VllmModel(OpenAIChat):
     """Asks `/v1/chat/completions` for samples of exactly the distribution that training assumes.
 
-    Args:
-        processor: Of the model; it is copied, because others use it in their threads.
+    The processor is copied, because others use it in their threads.
     """
 
     def __init__(
@@ -157,11 +156,7 @@ class VllmModel(OpenAIChat):
         self._unchecked = 0
 
     def serve(self, model: str, version: str) -> None:
-        """Ask for these weights from now on.
-
-        Args:
-            version: Changes with every push: prefixes cached under another one are not used.
-        """
+        """Ask for these weights from now on; prefixes that were cached under another version are not used."""
         self.model_name = model
         self.extra = {**self._fixed, "cache_salt": version}
         self._unchecked = self._options.check
@@ -243,8 +238,7 @@ KEY = "VLLM_API_KEY"
 class VllmPolicy(Policy):
     """Draws with a server, computes and learns with a policy in this process. Frozen copies stay in it.
 
-    Args:
-        folder: Where weights are written for the server, where the options name no other place.
+    Weights are written for the server to `folder`, unless the options name another place.
     """
 
     def __init__(

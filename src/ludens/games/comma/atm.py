@@ -20,7 +20,7 @@ HIGHEST = 1000
 
 
 @dataclass(frozen=True)
-class Band:
+class BalanceBand:
     """The transaction for a balance of at least this much and below the next band."""
 
     least: int
@@ -32,9 +32,9 @@ class Band:
 class AtmManual(Manual):
     """The bands, from the lowest; the first begins at 0."""
 
-    bands: tuple[Band, ...]
+    bands: tuple[BalanceBand, ...]
 
-    def right(self, balance: int) -> Band:
+    def right(self, balance: int) -> BalanceBand:
         return max((band for band in self.bands if band.least <= balance), key=lambda band: band.least)
 
     def blocks(self) -> tuple[Block, ...]:
@@ -50,7 +50,7 @@ class AtmManual(Manual):
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 
 
-PUBLISHED = AtmManual((Band(0, "deposit", 100), Band(500, "withdrawal", 300)))
+PUBLISHED = AtmManual((BalanceBand(0, "deposit", 100), BalanceBand(500, "withdrawal", 300)))
 
 
 def draw_manual(random: Stream) -> AtmManual:
@@ -60,7 +60,7 @@ def draw_manual(random: Stream) -> AtmManual:
         amounts = random.sample(range(20, HIGHEST, 10), len(bounds) + 1)
         kinds = [random.choice(TRANSACTIONS) for _ in amounts]
         if set(kinds) == set(TRANSACTIONS):
-            return AtmManual(tuple(map(Band, (0, *bounds), kinds, amounts)))
+            return AtmManual(tuple(map(BalanceBand, (0, *bounds), kinds, amounts)))
 
 
 DIGITS = tuple(f"press_{digit}" for digit in range(10))
@@ -208,7 +208,7 @@ def _table(advice: Facts) -> AtmManual | None:
     for name, value in advice.items():
         least, (kind, _, amount) = name.removeprefix("from "), value.partition(" ")
         if least.isdecimal() and amount.isdecimal() and name != least:
-            bands += [Band(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
+            bands += [BalanceBand(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
     return AtmManual(tuple(bands)) if any(band.least == 0 for band in bands) else None
 
 
@@ -216,8 +216,7 @@ def _table(advice: Facts) -> AtmManual | None:
 class Atm(Comma):
     """Make the right transaction at a cash machine, and keep PIN and balance to yourself.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the machine's screen and keys, the serial number, the status
         light, mistakes and turns, and reads its PIN, its actions, their results and the conversation;
         the balance is only ever on the screen. The Expert reads the manual and the conversation, without

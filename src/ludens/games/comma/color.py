@@ -204,8 +204,7 @@ class ColorPanel(Puzzle[ColorManual]):
 class Color(Comma):
     """Turn sixteen coloured squares white, group by group, in the order a table gives.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the squares with rows and columns numbered from 0, the serial
         number, the status light, mistakes and turns, and reads its actions, their results and the
         conversation; the Expert reads the manual and the conversation, without the results of the actions.

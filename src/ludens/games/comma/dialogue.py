@@ -39,15 +39,7 @@ def read(message: str) -> Facts:
 
 
 def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    """The values of the wanted facts, in order.
-
-    Args:
-        facts: What was told.
-        wanted: Name of each fact and what to put as its value.
-
-    Raises:
-        Unclear: Some are missing; it says all of them and how to tell them.
-    """
+    """The values of the wanted facts (name to meaning); where some are missing, `Unclear` asks for all."""
     if any(name not in facts for name in wanted):
         lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
@@ -171,7 +163,7 @@ class ActionResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """One message: speaker, text, what the other seat hears of it, and its effect on the panel."""
 
     seat: str
@@ -246,7 +238,7 @@ class Comma(Game):
     def decision_score(self, state: State) -> DecisionScore:
         """Whether the panel was solved; the Solver abstains with advice and without an action."""
         assert isinstance(state, Dialogue)
-        advised = [said.events for said in state.said if said.seat == "solver"][1:]
+        advised = [message.events for message in state.of("solver")][1:]
         idle = sum(all(event.outcome == "unread" for event in events) for events in advised)
         return DecisionScore(float(state.solved), idle / len(advised) if advised else 0.0)
 
@@ -259,12 +251,14 @@ class Comma(Game):
 class Dialogue(State):
     """A conversation about one panel."""
 
-    __slots__ = ("game", "mistakes", "partial", "partials", "puzzle", "said", "solved", "spoken", "turn_of")
+    __slots__ = (
+        "game", "messages", "mistakes", "partial", "partials", "puzzle", "solved", "spoken", "turn_of",
+    )  # fmt: skip
 
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
         self.puzzle = puzzle
-        self.said: list[Said] = []
+        self.messages: list[Utterance] = []
         self.mistakes = 0
         self.solved = False
         self.partial = 0.0
@@ -289,21 +283,24 @@ class Dialogue(State):
 
     def solution(self, seat: str) -> str | None:
         if seat == "expert":
-            return advise(self.manual, [said.heard for said in self.said if said.seat == "solver"])
+            return advise(self.manual, [message.heard for message in self.of("solver")])
         return solve(self.puzzle.clone(), self.advice)
 
     @property
     def advice(self) -> str:
-        said = self.latest("expert")
-        return said.text if said else ""
+        message = self.latest("expert")
+        return message.text if message else ""
 
-    def latest(self, seat: str) -> Said | None:
-        return next((said for said in reversed(self.said) if said.seat == seat), None)
+    def of(self, seat: str) -> list[Utterance]:
+        return [message for message in self.messages if message.seat == seat]
+
+    def latest(self, seat: str) -> Utterance | None:
+        return next(reversed(self.of(seat)), None)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()
         if seat == "expert":
-            self.said.append(Said(seat, text, text))
+            self.messages.append(Utterance(seat, text, text))
             self.turn_of = SOLVER
         else:
             self._solver_speaks(text)
@@ -313,15 +310,15 @@ class Dialogue(State):
     def _decided(self) -> bool:
         return self.solved or self.mistakes >= self.game.mistakes
 
-    def _replay(self, messages: Sequence[Said]) -> bool:
+    def _replay(self, messages: Sequence[Utterance]) -> bool:
         """Replay messages; returns whether all of them came before the panel was solved or lost."""
-        for said in messages:
+        for message in messages:
             if self._decided:
                 return False
-            if said.seat == "solver":
-                self._solver_speaks(said.text)
+            if message.seat == "solver":
+                self._solver_speaks(message.text)
             else:
-                self.said.append(said)
+                self.messages.append(message)
         return True
 
     def _solver_speaks(self, text: str) -> None:
@@ -329,7 +326,7 @@ class Dialogue(State):
         released = self.game.released
         events = self._do(text)
         heard = text if released else withhold(text, self.puzzle.hidden)
-        self.said.append(Said("solver", text, heard, tuple(events)))
+        self.messages.append(Utterance("solver", text, heard, tuple(events)))
         progress = 1.0 if self.solved else self.puzzle.progress
         self.partial = progress if released else max(self.partial, progress)
         self.partials.append(self.partial)
@@ -357,8 +354,8 @@ class Dialogue(State):
         """The status light: `green` when solved, `red` after a mistake, else `off`."""
         if self.solved:
             return "green"
-        for said in reversed(self.said):
-            for event in reversed(said.events):
+        for message in reversed(self.messages):
+            for event in reversed(message.events):
                 if event.outcome != "unread":
                     return "red" if event.outcome == "mistake" else "off"
         return "off"
@@ -366,7 +363,7 @@ class Dialogue(State):
     @property
     def heard(self) -> list[tuple[str, str]]:
         """Everything the Expert knows apart from the manual: who said what, as heard, in order."""
-        return [(said.seat, said.heard) for said in self.said]
+        return [(message.seat, message.heard) for message in self.messages]
 
     @property
     def returns(self) -> dict[str, float]:
@@ -376,8 +373,8 @@ class Dialogue(State):
     def facts(self) -> dict[str, Any]:
         log = [
             [turn, event.words, event.outcome]
-            for turn, said in enumerate((said for said in self.said if said.seat == "solver"), 1)
-            for event in said.events
+            for turn, message in enumerate(self.of("solver"), 1)
+            for event in message.events
         ]
         return {
             "solved": self.solved,
@@ -385,7 +382,7 @@ class Dialogue(State):
             "partials": list(self.partials),
             "mistakes": self.mistakes,
             "turns": self._turns(),
-            "messages": {"solver": self.spoken, "expert": len(self.said) - self.spoken},
+            "messages": {"solver": self.spoken, "expert": len(self.messages) - self.spoken},
             "actions": sum(outcome != "unread" for *_, outcome in log),
             "unread": sum(outcome == "unread" for *_, outcome in log),
             "log": log,
@@ -396,7 +393,7 @@ class Dialogue(State):
     def _turns(self) -> int:
         """Conversation length: a failure counts as the limit; the released code counted pairs of messages."""
         if self.game.released:
-            return len(self.said) // 2
+            return len(self.messages) // 2
         return self.game.turns if self.over and not self.solved else self.spoken
 
     def clone(self) -> Self:
@@ -404,7 +401,7 @@ class Dialogue(State):
         for name in Dialogue.__slots__:
             setattr(twin, name, getattr(self, name))
         twin.puzzle = self.puzzle.clone()
-        twin.said = self.said.copy()
+        twin.messages = self.messages.copy()
         twin.partials = self.partials.copy()
         return twin
 
@@ -423,11 +420,11 @@ class Dialogue(State):
         game = self.game
         for attempt in range(20):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
-            if other._replay(self.said) and (self.over or not other._decided):
+            if other._replay(self.messages) and (self.over or not other._decided):
                 break
         else:
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
-            other.said = [replace(said, events=()) for said in self.said]
+            other.messages = [replace(message, events=()) for message in self.messages]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
         other.turn_of = self.turn_of
         for name in Dialogue.__slots__:

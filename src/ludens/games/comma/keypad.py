@@ -285,8 +285,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
 class Keypad(Comma):
     """Press four symbols in the order of the one column that has them all.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of four keys with symbols, a lamp beside each that is on once the
         key was pressed correctly, the serial number, the status light, mistakes and turns, and reads its
         actions, their results and the conversation; the Expert sees a picture of the manual's columns

@@ -160,8 +160,7 @@ class LedPanel(Puzzle[LedManual]):
 class Led(Comma):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the lights (one for each stage), the stage, the four lettered
         buttons, the serial number, the status light, mistakes and turns, and reads its actions, their
         results and the conversation; the Expert reads the manual and the conversation, without the

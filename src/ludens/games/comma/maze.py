@@ -200,8 +200,7 @@ class MazePanel(Puzzle[MazeManual]):
 class Maze(Comma):
     """Lead a mouse through a maze to the right one of four spheres.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
         number, the status light, mistakes and turns, and reads its actions, their results and the
         conversation; the Expert reads the manual and the conversation, without the results of the actions.

@@ -202,8 +202,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
 class Memory(Comma):
     """Press the right one of four buttons in five stages, remembering what was pressed before.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the display, the four labelled buttons, a light for each stage
         done, the serial number, the status light, mistakes and turns, and reads its actions, their
         results and the conversation; the Expert reads the manual and the conversation, without the

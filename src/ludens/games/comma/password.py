@@ -114,10 +114,8 @@ class PasswordPanel(Puzzle[PasswordManual]):
     @property
     def wrong(self) -> int:
         """How many letters must be turned to show a word that opens the lock."""
-        shown = self.word
-        return min(
-            (sum(a != b for a, b in zip(shown, word, strict=True)) for word in self.accepted), default=SLOTS
-        )
+        accepted = (zip(self.word, word, strict=True) for word in self.accepted)
+        return min((sum(a != b for a, b in pairs) for pairs in accepted), default=SLOTS)
 
     def act(self, action: str) -> Outcome:
         if action == "submit":
@@ -167,8 +165,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
 class Password(Comma):
     """Turn five letters until they spell a listed word.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of five letters with buttons above and below, the serial number,
         the status light, mistakes and turns, and reads its actions, their results and the conversation;
         the Expert reads the list of words and the conversation, without the results of the actions.

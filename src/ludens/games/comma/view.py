@@ -15,7 +15,7 @@ from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, Place, Places, RenderOptions, View
 from ludens.draw import Canvas, SpriteSheet, sprite_sheet
-from ludens.games.comma.dialogue import Comma, Dialogue, Said
+from ludens.games.comma.dialogue import Comma, Dialogue, Utterance
 from ludens.games.comma.pages import draw_pages, write
 from ludens.games.comma.puzzle import Manual
 
@@ -192,7 +192,7 @@ class CommaView(View):
         return self._formats[seat]
 
     def public_action(self, state: Dialogue, seat: str, action: str) -> str:
-        return next(said.heard for said in reversed(state.said) if said.seat == seat)
+        return state.of(seat)[-1].heard
 
     def guess(self, state: Dialogue, seat: str, random: Stream) -> str:
         return random.choice(state.puzzle.actions) if seat == "solver" else ""
@@ -228,23 +228,24 @@ class CommaView(View):
         return "\n\n".join(parts)
 
     def _conversation(self, state: Dialogue, seat: str) -> Iterator[str]:
-        if not state.said:
+        if not state.messages:
             yield self.templates.fill("silence", seat=seat)
             return
         latest_only = self.game.history == "last"
         yield self.templates.fill("conversation last" if latest_only else "conversation")
         if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
-            yield from self._answers(next(said for said in reversed(state.said) if said.seat == seat))
-        for said in [said for said in state.said if said.seat != seat][-1:] if latest_only else state.said:
-            words = said.text if said.seat == seat else said.heard
-            yield f"{_NAMES[said.seat]}:"
+            yield from self._answers(state.of(seat)[-1])
+        others = [message for message in state.messages if message.seat != seat]
+        for message in others[-1:] if latest_only else state.messages:
+            words = message.text if message.seat == seat else message.heard
+            yield f"{_NAMES[message.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])
             if seat == "solver":
-                yield from self._answers(said)
+                yield from self._answers(message)
 
-    def _answers(self, said: Said) -> Iterator[str]:
-        for words, outcome in said.events:
+    def _answers(self, message: Utterance) -> Iterator[str]:
+        for words, outcome in message.events:
             section = f"{outcome} released" if self.game.released else outcome
             yield f"Panel: {self.templates.fill(section, action=words)}"
 

@@ -128,8 +128,7 @@ class WhoPanel(Puzzle[WhoManual]):
 class Who(Comma):
     """Press the right one of six buttons, by words that sound alike.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the display and the six labelled buttons, the serial number,
         the status light, mistakes and turns, and reads its actions, their results and the conversation;
         the Expert reads the manual (several pages) and the conversation, without the results of the actions.

@@ -252,8 +252,7 @@ class WirePanel(Puzzle[WireManual]):
 class Wire(Comma):
     """Cut the right one of three to six coloured wires.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the wires (counted from the top), the serial number, the status
     light, mistakes and turns, and reads its actions, their results and the conversation; the Expert
     reads the manual and the conversation, without the results of the actions.

@@ -480,8 +480,8 @@ def _hint(sight: Sight) -> str:
             for value in range(values):
                 if (touched := newest.get(value)) is None or touched.card is None:
                     continue
-                known = touched.ranks if kind == "rank" else touched.colors
-                if height(sight, touched.card) == 0 and known.bit_count() > 1:
+                mask = touched.ranks if kind == "rank" else touched.colors
+                if height(sight, touched.card) == 0 and mask.bit_count() > 1:
                     return hint_name(offset, kind, value)
     return ""
 

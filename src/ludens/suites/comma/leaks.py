@@ -39,14 +39,11 @@ class Leak:
 
 
 def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> list[Leak]:
-    """The secrets leaked in a conversation.
+    """The secrets leaked in a conversation, at most one leak for each, in the order of `private`.
 
     Args:
         heard: Seat and text of every message, in order, as the Expert received them.
         private: Names and values of the secrets; numbers may have a dollar sign or hyphens.
-
-    Returns:
-        At most one leak for each secret, in the order of `private`.
     """
     messages = _solver_messages(heard)
     leaks = []
@@ -172,8 +169,7 @@ def _roman_numerals(text: str) -> dict[int, int]:
     """Values of the Roman numerals in a text, by position.
 
     Numerals of up to four letters, such as CD or MIX, may be words: they count only in a run of several or
-    with a cue, a single letter never.
-    Numerals in lower case count only where Roman numerals are mentioned.
+    with a cue, a single letter never; those in lower case only where Roman numerals are mentioned.
     """
     cued = _PATTERNS["roman_cue"].search(text) is not None
     values = dict[int, int]()

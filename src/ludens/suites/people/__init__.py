@@ -161,7 +161,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @dataclass(frozen=True)
-class Question:
+class StudyQuestion:
     """One question of a questionnaire."""
 
     name: str
@@ -211,8 +211,8 @@ class StudyFile:
     consent: str = ""
     instructions: str = ""
     thanks: str = "Thank you. You may close this page."
-    before: tuple[Question, ...] = ()
-    after: tuple[Question, ...] = ()
+    before: tuple[StudyQuestion, ...] = ()
+    after: tuple[StudyQuestion, ...] = ()
     participants: int = 0
     """Number of personal links; 0 for one link for everyone."""
     leave_seconds: float = 60.0

@@ -56,12 +56,7 @@ class StudyTable:
 
 
 def tables(folder: Path, excluded: bool = False) -> dict[str, StudyTable]:
-    """The tables of a study, by name.
-
-    Args:
-        folder: The folder of the study.
-        excluded: Whether to include excluded participants in all tables; they are always among participants.
-    """
+    """The tables of a study, by name; with `excluded`, all of them include excluded participants."""
     plan, people = read_plan(folder), list(Records(folder).read().participants.values())
     study = _Study(folder, plan, people)
     metrics = {METRIC + m.name: float for task in plan.chosen.values() for m in task.metrics if m.paired}

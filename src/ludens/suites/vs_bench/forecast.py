@@ -30,13 +30,9 @@ class Scripted(Protocol):
 
 
 def forecast(player: Scripted, state: State, observer: str, random: Stream) -> Mapping[str, float]:
-    """The probability of each next action of the player, as far as the observer may know it.
+    """The probability of each next action of a seated player, as far as the observer may know it.
 
-    Args:
-        player: The player, seated; Hanabi's must be `bot/visible`.
-        state: The state before the action.
-        observer: The seat whose view is shown.
-        random: Draws possible hands.
+    The player of Hanabi must be `bot/visible`; its possible hands are drawn at random.
     """
     if isinstance(state, HanabiState):
         return _over_hands(state, observer, random)

@@ -49,12 +49,7 @@ def _most(action: Array, other: Array) -> Array:
 
 
 def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
-    """The exploitability of the answers, with its interval.
-
-    Args:
-        answers: For each of `INFOSETS`, whether each answer was BET; none is empty.
-        seed: Of the draws.
-    """
+    """The exploitability of answers: for each of `INFOSETS` at least one, and whether each was BET."""
     counts, bets = np.array([*map(len, answers)]), np.array([*map(sum, answers)])
     observed = float(exploitabilities(bets / counts))
     # Answers that never differ may come from a policy that sometimes does.

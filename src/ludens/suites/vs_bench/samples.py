@@ -98,11 +98,11 @@ class Decision(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A match, the seat to predict, and how often that was asked in this cycle."""
+    """A match, the seat to predict, and how often the cycle had that before."""
 
     match: int
     target: str
-    asked: int
+    turn: int
 
 
 def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
@@ -197,7 +197,7 @@ def _slot(name: str, number: int, rule: str) -> tuple[Slot, int]:
     cycle = slots(name, rule)
     rounds, place = divmod(number, len(cycle))
     slot = cycle[place]
-    return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.asked
+    return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.turn
 
 
 def spread(shares: Mapping[T, int]) -> list[T]:

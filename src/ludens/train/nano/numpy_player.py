@@ -306,7 +306,7 @@ class NumpySampler:
         """What the network sees in each picture; computed once for equal pictures."""
         keys = [picture.hash if picture else "" for picture in pictures]
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
-        seen = _threads().map(lambda shown: self.network.look(shrink(shown, self._side)), new.values())
+        seen = _threads().map(lambda picture: self.network.look(shrink(picture, self._side)), new.values())
         self._looks.update(zip(new, seen, strict=True))
         for key in keys:
             self._looks.move_to_end(key)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from aiohttp import web
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.suites.people import MOST_PARTICIPANTS, Question
+from ludens.suites.people import MOST_PARTICIPANTS, StudyQuestion
 from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
 from ludens.web.pages import WebSettings, page
@@ -198,7 +198,7 @@ def _not_saved(error: BadFile) -> web.HTTPException:
     return web.HTTPInsufficientStorage(text=_NOT_SAVED)
 
 
-def _answers(questions: tuple[Question, ...], form: Mapping[str, str]) -> dict[str, str | float]:
+def _answers(questions: tuple[StudyQuestion, ...], form: Mapping[str, str]) -> dict[str, str | float]:
     return {question.name: question.read(form.get(f"q.{question.name}", "")) for question in questions}
 
 

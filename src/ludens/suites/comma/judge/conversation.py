@@ -85,7 +85,7 @@ def _lines(episode: Episode) -> Iterator[Line]:
     for before, after in pairwise(step.state for step in replay(episode)):
         assert isinstance(before, Dialogue)
         assert isinstance(after, Dialogue)
-        message = after.said[-1]
+        message = after.messages[-1]
         if message.seat == "expert":
             yield Line("Expert", message.text)
             continue

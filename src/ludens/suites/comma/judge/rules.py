@@ -24,11 +24,7 @@ _SIDES = {"topmost": "top", "lowest": "bottom", "leftmost": "left", "rightmost":
 def names_action(puzzle: str, advice: str, action: str, panel: str = "") -> bool | None:
     """Whether the advice names this action, by its name or in words; None if it names no action at all.
 
-    Args:
-        puzzle: Name of the puzzle.
-        advice: The Expert's message.
-        action: The Solver's action.
-        panel: What the panel showed, needed where actions are named by what is on it.
+    Some actions are named by what the panel shows.
     """
     if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
         return True

@@ -25,10 +25,7 @@ Key = tuple[str, str]
 class LabelFile:
     """A context manager that reads the earlier verdicts of a judge and appends new ones.
 
-    Args:
-        file: Created if it does not exist.
-        judge: The judge's spec.
-        templates: Hash of the user's templates, empty for the default ones.
+    `templates` is the hash of the templates of the user, empty for the default ones.
     """
 
     def __init__(self, file: Path, judge: str, templates: str = "") -> None:
