@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
@@ -90,9 +90,12 @@ class ReadLine(NamedTuple):
 
 def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
     """Every line of a message that acts or looks like a failed attempt, in order."""
-    read, names = _read_released if released else _read_line, tuple(actions)
-    lines = (read(line, names) for line in message.splitlines())
-    return [line for line in lines if line is not None]
+    lines = message.splitlines()
+    if released:
+        named = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
+        return [ReadLine(line, names[0], True) for line, names in named if names]
+    read = (_read_line(line, tuple(actions)) for line in lines)
+    return [line for line in read if line is not None]
 
 
 def withhold(message: str, hidden: frozenset[str]) -> str:
@@ -109,13 +112,10 @@ def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
         return None
     exact, loose = _spellings(actions)
     bare = _LIST_MARK.sub("", line)
-    action = exact.get(fold(bare))
-    if action is not None:
+    if (action := exact.get(fold(bare))) is not None:
         return ReadLine(line, action, bare == line)
-    named = labelled(line, "action")
-    if named:
-        action = exact.get(fold(named[0]))
-        if action is not None:
+    if named := labelled(line, "action"):
+        if (action := exact.get(fold(named[0]))) is not None:
             return ReadLine(line, action, True)
         return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
     action = loose.get(_loosen(bare), _listed(bare, exact))
@@ -131,11 +131,6 @@ def _listed(line: str, exact: dict[str, str]) -> str | None:
     if any(word not in exact and "_" not in word for word in names):
         return None
     return next((exact[word] for word in names if word in exact), "")
-
-
-def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
-    action = next((action for action in actions if action.lower() in line.lower()), None)
-    return None if action is None else ReadLine(line, action, True)
 
 
 @lru_cache(maxsize=256)
@@ -268,8 +263,7 @@ class Dialogue(State):
 
     @property
     def manual(self) -> Manual:
-        manual: Manual = self.puzzle.manual
-        return manual
+        return cast(Manual, self.puzzle.manual)
 
     @property
     def to_act(self) -> tuple[str, ...]:
@@ -288,8 +282,7 @@ class Dialogue(State):
 
     @property
     def advice(self) -> str:
-        message = self.latest("expert")
-        return message.text if message else ""
+        return message.text if (message := self.latest("expert")) else ""
 
     def of(self, seat: str) -> list[Utterance]:
         return [message for message in self.messages if message.seat == seat]
@@ -376,12 +369,15 @@ class Dialogue(State):
             for turn, message in enumerate(self.of("solver"), 1)
             for event in message.events
         ]
+        turns = self.game.turns if self.over and not self.solved else self.spoken
+        if self.game.released:  # which counted pairs of messages
+            turns = len(self.messages) // 2
         return {
             "solved": self.solved,
             "partial": self.partial,
             "partials": list(self.partials),
             "mistakes": self.mistakes,
-            "turns": self._turns(),
+            "turns": turns,
             "messages": {"solver": self.spoken, "expert": len(self.messages) - self.spoken},
             "actions": sum(outcome != "unread" for *_, outcome in log),
             "unread": sum(outcome == "unread" for *_, outcome in log),
@@ -389,12 +385,6 @@ class Dialogue(State):
             "skills": list(self.game.skills),
             "private": dict(self.puzzle.private),
         }
-
-    def _turns(self) -> int:
-        """Conversation length: a failure counts as the limit; the released code counted pairs of messages."""
-        if self.game.released:
-            return len(self.messages) // 2
-        return self.game.turns if self.over and not self.solved else self.spoken
 
     def clone(self) -> Self:
         twin = object.__new__(type(self))

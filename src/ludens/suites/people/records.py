@@ -237,13 +237,10 @@ def read_line(text: bytes) -> dict[str, Any]:
     for name, kind in fields.items():
         if not isinstance(line.get(name), kind):
             raise BadFile(f"not complete: it has no valid {name!r}")
-    if not all(_is_answer(value) for value in line.get("answers", {}).values()):
-        raise BadFile("not valid: an answer is neither text nor a number")
+    for value in line.get("answers", {}).values():
+        if not (value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))):
+            raise BadFile("not valid: an answer is neither text nor a number")
     return line
-
-
-def _is_answer(value: Any) -> bool:
-    return value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))
 
 
 def episodes_of(folder: Path) -> Iterator[tuple[str, int, Episode]]:

@@ -333,7 +333,9 @@ def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[R
 def _cut(
     name: str, index: int, episode: Episode, places: Sequence[RecordedMove]
 ) -> dict[RecordedMove, PredictionSample]:
-    match = " v ".join(map(_public, episode.seats.values()))
+    # Without the addresses of servers.
+    players = map(parse_spec, episode.seats.values())
+    match = " v ".join(str(Spec(player.name, None, player.options)) for player in players)
     wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
     samples = {}
     for step in replay(episode, game_of(name)):
@@ -343,9 +345,3 @@ def _cut(
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
     return samples
-
-
-def _public(spec: str) -> str:
-    """A spec without the address of a server."""
-    parsed = parse_spec(spec)
-    return str(Spec(parsed.name, None, parsed.options))

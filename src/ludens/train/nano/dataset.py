@@ -81,18 +81,15 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
         for source in sources
     ]
     chunks = chunks_of(few)
-    all_pieces: set[str] = set()
     run: Map[set[str]]
     with processes(workers, len(chunks)) as run:
-        all_pieces.update(*run(_pieces, chunks))
+        all_pieces = set[str]().union(*run(_pieces, chunks))
     return Vocabulary.of(all_pieces, places_like(all_pieces) | numbers_like(all_pieces))
 
 
 def _pieces(chunk: Chunk) -> set[str]:
-    piece_set: set[str] = set()
-    for sample in replies(chunk):
-        piece_set.update(pieces(short_prompt(sample.game, sample.ask)), pieces(sample.completion))
-    return piece_set
+    texts = ((short_prompt(sample.game, sample.ask), sample.completion) for sample in replies(chunk))
+    return {piece for pair in texts for text in pair for piece in pieces(text)}
 
 
 Room = Callable[[tuple[int, ...]], Array]
@@ -114,7 +111,8 @@ def rounds(
     most = len(chunks_of(sources))
     begun = deque[Iterator[str]]()
     run: Map[str]
-    with processes(workers, most) as run, TemporaryDirectory(dir=_scratch()) as folder:
+    scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
+    with processes(workers, most) as run, TemporaryDirectory(dir=scratch) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
         for number in numbers:
             begun.append(run(work, chunks_of(sources, number)))
@@ -122,10 +120,6 @@ def rounds(
                 yield _joined(list(begun.popleft()), shape.side, room)
         while begun:
             yield _joined(list(begun.popleft()), shape.side, room)
-
-
-def _scratch() -> Path | None:
-    return SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
 
 
 Part = dict[str, Array]

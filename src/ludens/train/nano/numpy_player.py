@@ -341,9 +341,7 @@ def one_core() -> AbstractContextManager[object]:
     return limit
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+_blas = cache(ThreadpoolController)
 
 
 SHIPPED = Path(__file__).parent / "weights"

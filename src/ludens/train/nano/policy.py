@@ -98,7 +98,7 @@ class NanoPolicy(Policy):
     def see(self, pictures: Tensor) -> Tensor:
         """Features of pictures: bytes, (rows, 3, side, side)."""
         with self._precision():
-            seen: Tensor = self.network.encoder(_centred(pictures))
+            seen: Tensor = self.network.encoder(pictures.float() / 127.5 - 1)
         return seen
 
     def values(
@@ -241,10 +241,6 @@ class _Live(NanoModel):
 
 def _key(picture: Picture | None) -> str:
     return picture.hash if picture else ""
-
-
-def _centred(pictures: Tensor) -> Tensor:
-    return pictures.float() / 127.5 - 1
 
 
 def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> NanoPolicy:
