@@ -92,7 +92,7 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
     if not merged:
         return {}
     share = rate(round(sum(merged["won"])), len(merged["won"]))
-    means: dict[str, float] = {name: fmean(values) for name, values in merged.items()}
+    means = {name: fmean(series) for name, series in merged.items()}
     means |= {"won low": share.low, "won high": share.high}
     return {f"{prefix} {name}".strip(): value for name, value in sorted(means.items())}
 
@@ -247,14 +247,12 @@ class Trainer:
 
     async def run(self, report: Report | None = None) -> None:
         try:
+            tell = report if report is not None and ranks.world()[0] == 0 else lambda measured: None
             if not self.history and (before := await self.evaluate()):
                 self.history.append({"iteration": 0.0, **before})
-                if report is not None and ranks.world()[0] == 0:
-                    report(self.history[0])
+                tell(self.history[0])
             while self.iteration < self.recipe.iterations:
-                measured = await self.iterate()
-                if report is not None and ranks.world()[0] == 0:
-                    report(measured)
+                tell(await self.iterate())
                 if self.at_checkpoint:
                     self.save()
         finally:
@@ -298,13 +296,10 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)
-    light = [
-        replace(
-            trajectory,
-            samples=[replace(s, prompt_ids=[], logprobs=[], pictures=()) for s in trajectory.samples],
-        )
-        for trajectory in trajectories
-    ]
+    light = []
+    for game in trajectories:
+        samples = [replace(sample, prompt_ids=[], logprobs=[], pictures=()) for sample in game.samples]
+        light.append(replace(game, samples=samples))
     parts = ranks.gather(light)
     parts[rank] = list(trajectories)
     return sorted((game for part in parts for game in part), key=lambda game: game.number)

@@ -82,12 +82,8 @@ def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
     """Every measurement that exists in at least two iterations, the most telling first."""
     measurements = {name for measured in history for name in measured} - {"iteration"}
     names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
-    result = []
-    for name in names:
-        values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
-        if len(values) > 1:
-            result.append(_curve(name, values, history[-1]["iteration"]))
-    return result
+    points = {name: [(m["iteration"], m[name]) for m in history if name in m] for name in names}
+    return [_curve(name, some, history[-1]["iteration"]) for name, some in points.items() if len(some) > 1]
 
 
 def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:

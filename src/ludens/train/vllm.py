@@ -104,13 +104,8 @@ class VllmServer:
 
 NAME = "live"
 # Everything in a model's generation settings that would change the distribution.
-_NEUTRAL: dict[str, Any] = {
-    "top_k": -1,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-}
+_NEUTRAL: dict[str, Any] = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+_NEUTRAL |= {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 # The strongest bias that the API accepts: a probability below 1e-40.
 _NEVER = -100.0
 
