@@ -201,10 +201,8 @@ def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) 
     position = (black, white, True) if black_moves else (white, black, False)
     search = PawnSearch(game.rows, game.columns)
     moves = search.best_moves(position, depth, search.moves(position))
-    names = [
-        ascii_lowercase[cell % game.columns] + str(game.rows - cell // game.columns)
-        for cell in range(len(marks))
-    ]
+    places = (divmod(cell, game.columns) for cell in range(len(marks)))
+    names = [f"{ascii_lowercase[column]}{game.rows - row}" for row, column in places]
     return tuple(names[start] + names[end] for start, end in moves)
 
 

@@ -283,11 +283,8 @@ class GridView(View):
         """The player's own cell and those beside it; moves off the grid have no place."""
         here = state.cells[SEATS.index(seat)]
         leads = {action: AFTER[action][here] for action in state.legal(seat)}
-        return {
-            action: (self._board.place(*divmod(cell, SIDE)),)
-            for action, cell in leads.items()
-            if action == "STAY" or cell != here
-        }
+        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != here}
+        return {action: (self._board.place(*divmod(cell, SIDE)),) for action, cell in leads.items()}
 
     def _tile(self, things: Stack) -> Sprite:
         key = ("grid", self.game.name, things, self._room)

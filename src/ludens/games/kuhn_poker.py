@@ -265,9 +265,6 @@ class KuhnView(View):
 
 
 def _lines(hand: KuhnState, seat: str) -> list[str]:
-    me = PLAYERS.index(seat)
-    actions = [
-        f"{'you' if number % 2 == me else 'other'}: {_ACTIONS[letter]}"
-        for number, letter in enumerate(hand.history)
-    ]
+    players = ("you", "other") if seat == PLAYERS[0] else ("other", "you")
+    actions = [f"{players[number % 2]}: {_ACTIONS[letter]}" for number, letter in enumerate(hand.history)]
     return ["ante: 1 chip each", *actions]

@@ -130,11 +130,8 @@ class Knowledge:
         """For every hidden cell, the number of layouts in which it holds a mine."""
         counts: dict[int, int] = {}
         for group, reached, after in zip(self._groups, self._reached, self._endings[1:], strict=False):
-            mined = sum(
-                ways * after.get(left, 0) * choices * count
-                for needs, ways in reached.items()
-                for count, left, choices in self._steps(group, needs)
-            )
+            steps = ((ways, *step) for needs, ways in reached.items() for step in self._steps(group, needs))
+            mined = sum(ways * after.get(left, 0) * choices * count for ways, count, left, choices in steps)
             counts.update(dict.fromkeys(group.cells, mined // len(group.cells)))
         return counts
 
@@ -328,10 +325,9 @@ class Logic(Bot):
         game = state.game
         knowledge = infer(game.rows, game.columns, game.mines, state.seen)
         touching = neighbours(game.rows, game.columns)
-        rank = {
-            cell: (knowledge.with_mine[cell], sum(state.seen[near] == HIDDEN for near in touching[cell]))
-            for cell in knowledge.hidden
-        }
+        hidden = [code == HIDDEN for code in state.seen]
+        covered = [sum(hidden[near] for near in near_cells) for near_cells in touching]
+        rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
         cell = self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])
         return names(game.rows, game.columns)[cell]

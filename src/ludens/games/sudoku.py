@@ -242,13 +242,9 @@ class SudokuState(State):
     def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
             return Legal()
-        grid = self.grid
-        return Legal(
-            f"{NAMES[cell]}={digit}"
-            for cell, filled in enumerate(grid)
-            if not filled
-            for digit in DIGITS[candidates(grid, cell)]
-        )
+        empty = (cell for cell, digit in enumerate(self.grid) if not digit)
+        digits = ((cell, digit) for cell in empty for digit in DIGITS[candidates(self.grid, cell)])
+        return Legal(f"{NAMES[cell]}={digit}" for cell, digit in digits)
 
     def solution(self, seat: str) -> str | None:
         """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""

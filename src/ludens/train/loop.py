@@ -54,19 +54,13 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    return _means(
-        (f"{prefix} {name}".strip(), value)
-        for trajectory in trajectories
-        for name, value in trajectory.measures.items()
-    )
+    measures = (measure for trajectory in trajectories for measure in trajectory.measures.items())
+    return _means((f"{prefix} {name}".strip(), value) for name, value in measures)
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    return _means(
-        (" ".join(filter(None, (prefix, sample.role, sample.stage))), sample.reward)
-        for trajectory in trajectories
-        for sample in trajectory.samples
-    )
+    samples = (sample for trajectory in trajectories for sample in trajectory.samples)
+    return _means((" ".join(filter(None, (prefix, s.role, s.stage))), s.reward) for s in samples)
 
 
 def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
@@ -74,11 +68,8 @@ def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob
     (rank, size), state = ranks.world(), game.start(FIRST_SEED)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
     seeds = range(FIRST_SEED + rank, FIRST_SEED + episodes, size)
-    return [
-        RolloutJob(seed, players={other: opponent for other in roles if other != role})
-        for role in roles
-        for seed in seeds
-    ]
+    others = [{other: opponent for other in roles if other != role} for role in roles]
+    return [RolloutJob(seed, players=players) for players in others for seed in seeds]
 
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:

@@ -106,11 +106,8 @@ def _x(iteration: float, end: float) -> float:
 def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
     """Where the stage before decisions was trained: position and width."""
     end, name = history[-1]["iteration"] if history else 1.0, _stage_measure(history)
-    return [
-        (round(_x(m["iteration"] - 1, end), 1), round((RIGHT - LEFT) / end, 2))
-        for m in history
-        if m.get(name)
-    ]
+    starts = [m["iteration"] - 1 for m in history if m.get(name)]
+    return [(round(_x(start, end), 1), round((RIGHT - LEFT) / end, 2)) for start in starts]
 
 
 def switches(history: Sequence[dict[str, float]]) -> list[int]:

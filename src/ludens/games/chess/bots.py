@@ -49,28 +49,21 @@ class KingSight:
 
     def text(self, pointers: Mapping[str, str]) -> str:
         """In words, square by square, so that each is looked at in turn and pointed at."""
-        *lines, jumps = (
-            " ".join(word for square, what in squares for word in (pointers[square], what) if word)
-            for squares in (*self.lines, self.jumps)
-        )
+        pointed = ([(pointers[at], what) for at, what in squares] for squares in (*self.lines, self.jumps))
+        *lines, jumps = (" ".join(word for pair in pairs for word in pair if word) for pairs in pointed)
         verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
         king = f"king {pointers[self.king]} {self.king}"
         return "\n".join([king, ", ".join(lines), jumps, verdict])
 
 
 def sight(fen: str) -> KingSight:
-    pieces = {
-        (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
-    }
+    board = {(x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row)}
+    pieces = {at: piece for at, piece in board.items() if piece != "."}
     white = fen.split()[1] == "w"
     x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
-    there = {
-        (column, row): _named(pieces.get((column, row)), white) for column in range(8) for row in range(8)
-    }
-    lines = [
-        list(_until_hidden([(x + dx * far, y + dy * far) for far in range(1, 8)], there))
-        for dx, dy in _CLOCKWISE
-    ]
+    there = {at: _named(pieces.get(at), white) for at in board}
+    rays = ([(x + dx * far, y + dy * far) for far in range(1, 8)] for dx, dy in _CLOCKWISE)
+    lines = [list(_until_hidden(ray, there)) for ray in rays]
     knight = NAMES["n"]
     jumps = [at for dx, dy in _KNIGHT if (at := (x + dx, y + dy)) in there]
     taken = [[at for at in line if at in pieces] for line in lines]

@@ -17,11 +17,8 @@ class ChessView(ChequeredView):
     """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
-    codes = {
-        0: "empty",
-        **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)},
-        **{-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)},
-    }
+    codes = {0: "empty", **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)}}
+    codes |= {-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)}
     symbols = f".{_LETTERS}{_LETTERS.lower()}"
     marks = dict(zip(codes, symbols, strict=True))
     inks = ("ink", "line", "black", "white")

@@ -237,10 +237,8 @@ class ColorView(CommaView):
 
     def boxes(self, box: Box, puzzle: ColorPanel) -> Mapping[str, Box]:
         px, side = self.sheet.px, self.sheet.px(SQUARE)
-        return {
-            action: (px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP), side, side)
-            for n, action in enumerate(puzzle.actions)
-        }
+        places = ((action, *divmod(n, SIDE)) for n, action in enumerate(puzzle.actions))
+        return {action: (px(LEFT + c * STEP), px(TOP + r * STEP), side, side) for action, r, c in places}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
         sheet, px = self.sheet, self.sheet.px

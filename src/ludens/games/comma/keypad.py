@@ -148,10 +148,8 @@ class Columns:
                 canvas.centre(drawing, middle, y + head + row * step + step // 2)
 
     def words(self) -> str:
-        return "\n".join(
-            f"Column {number}, from top to bottom: {', '.join(column)}."
-            for number, column in enumerate(self.columns, 1)
-        )
+        columns = enumerate(map(", ".join, self.columns), 1)
+        return "\n".join(f"Column {number}, from top to bottom: {column}." for number, column in columns)
 
 
 @dataclass(frozen=True)
@@ -208,10 +206,8 @@ PUBLISHED = KeypadManual(
 def draw_manual(random: Stream) -> KeypadManual:
     """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
     others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
-    columns = [
-        tuple(random.sample([others[symbol] for symbol in column], len(column)))
-        for column in PUBLISHED.columns
-    ]
+    replaced = ([others[symbol] for symbol in column] for column in PUBLISHED.columns)
+    columns = [tuple(random.sample(column, len(column))) for column in replaced]
     random.shuffle(columns)
     return KeypadManual(tuple(columns))
 
@@ -263,22 +259,17 @@ class KeypadPanel(Puzzle[KeypadManual]):
         return (self.latest if self.released else self.most) / KEYS
 
     def describe(self) -> str:
-        lines = [
-            f"{place}: {symbol}, lamp {'on' if symbol in self.pressed else 'off'}"
-            for place, symbol in zip(PLACES, self.symbols, strict=True)
-        ]
+        lamps = {symbol: "on" if symbol in self.pressed else "off" for symbol in self.symbols}
+        lines = [f"{at}: {name}, lamp {lamps[name]}" for at, name in zip(PLACES, self.symbols, strict=True)]
         return "\n".join(["Four keys with symbols:", *lines])
 
     def tell(self, advice: Facts) -> Facts:
         return {"symbols": ", ".join(self.symbols)}
 
     def follow(self, advice: Facts) -> Sequence[str]:
+        keys = dict(zip(self.symbols, self.actions, strict=True))
         named = [symbol.strip() for symbol in advice.get("order", "").split(",")]
-        return [
-            self.actions[self.symbols.index(symbol)]
-            for symbol in named
-            if symbol in self.symbols and symbol not in self.pressed
-        ]
+        return [keys[symbol] for symbol in named if symbol in keys and symbol not in self.pressed]
 
 
 @dataclass(frozen=True)

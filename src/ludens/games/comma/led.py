@@ -28,10 +28,8 @@ _PARTNER_WORDS = {
     "upright": "the button above or below it in the same column",
 }
 
-_NEEDS = {
-    "light": "the colour of the light of this stage",
-    **{corner: f"the letter on the {corner} button" for corner in CORNERS},
-}
+_NEEDS = {"light": "the colour of the light of this stage"}
+_NEEDS |= {corner: f"the letter on the {corner} button" for corner in CORNERS}
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,8 @@ class LedManual(Manual):
 
     def right(self, letters: Sequence[str], colour: str) -> tuple[int, ...]:
         """The corners that may be pressed; letters are in the order of `CORNERS`."""
-        return tuple(
-            corner
-            for corner, letter in enumerate(letters)
-            if self.product(letter, colour) == letters[self.partner_of(corner)]
-        )
+        products = enumerate(self.product(letter, colour) for letter in letters)
+        return tuple(corner for corner, wanted in products if wanted == letters[self.partner_of(corner)])
 
     def blocks(self) -> tuple[Block, ...]:
         letters, numbers = sorted(ascii_uppercase, key=self.value), [*map(str, range(LETTERS))]
@@ -88,11 +83,8 @@ PUBLISHED = LedManual((2, 3, 4, 5, 6, 7))
 
 
 def draw_manual(random: Stream) -> LedManual:
-    return LedManual(
-        tuple(random.sample(range(2, 13), len(COLOURS))),
-        random.choice(ascii_uppercase),
-        random.choice(PARTNERS),
-    )
+    multipliers = tuple(random.sample(range(2, 13), len(COLOURS)))
+    return LedManual(multipliers, random.choice(ascii_uppercase), random.choice(PARTNERS))
 
 
 FEWEST, MOST = 2, 5

@@ -72,12 +72,9 @@ def distance(maze: MazePlan, start: Cell, goal: Cell) -> int:
 def read_maze(plan: tuple[str, ...]) -> MazePlan:
     cells = {(r, c): sign for r, row in enumerate(plan) for c, sign in enumerate(row)}
     where = {sign: cell for cell, sign in cells.items()}
-    return MazePlan(
-        frozenset(cell for cell, sign in cells.items() if sign not in "#O"),
-        tuple(where[colour[0].upper()] for colour in COLOURS),
-        where["O"],
-        len(plan),
-    )
+    free = frozenset(cell for cell, sign in cells.items() if sign not in "#O")
+    spheres = tuple(where[colour[0].upper()] for colour in COLOURS)
+    return MazePlan(free, spheres, where["O"], len(plan))
 
 
 MAZES = tuple(read_maze(tuple(plan.split())) for plan in read_tables(__file__)["plans"])
@@ -241,12 +238,9 @@ class MazeView(CommaView):
         row, column = puzzle.mouse
         cells = {f"move_{way}": (row + down, column + right) for way, (down, right) in MOVES.items()}
         cells["check_position"] = puzzle.mouse
-        inside = range(puzzle.maze.size)
-        return {
-            action: (*self.corner(cell), self.cell, self.cell)
-            for action, cell in cells.items()
-            if cell[0] in inside and cell[1] in inside
-        }
+        lines = set(range(puzzle.maze.size))
+        inside = {action: cell for action, cell in cells.items() if lines.issuperset(cell)}
+        return {action: (*self.corner(cell), self.cell, self.cell) for action, cell in inside.items()}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
         sheet, maze = self.sheet, puzzle.maze
@@ -317,9 +311,8 @@ class MazeView(CommaView):
             for grow, hue in ((0.035, "black"), (0.0, "gray")):
                 for x, y, r in ((0.36, 0.36, 0.115), (0.64, 0.36, 0.115), (0.5, 0.54, 0.2)):
                     radius = w * (r + grow)
-                    draw.ellipse(
-                        (w * x - radius, w * y - radius, w * x + radius, w * y + radius), sheet.rgb(hue)
-                    )
+                    box = (w * x - radius, w * y - radius, w * x + radius, w * y + radius)
+                    draw.ellipse(box, sheet.rgb(hue))
             for x in (0.43, 0.57):
                 draw.ellipse((w * x - w * 0.03, w * 0.47, w * x + w * 0.03, w * 0.53), sheet.rgb("black"))
             draw.ellipse((w * 0.46, w * 0.6, w * 0.54, w * 0.67), sheet.rgb("black"))

@@ -31,9 +31,8 @@ class PasswordManual(Manual):
 
     def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Every listed word that can be spelt with one letter from each slot."""
-        return tuple(
-            word for word in self.words if all(a in slot for a, slot in zip(word, slots, strict=True))
-        )
+        pairs = ((word, zip(word, slots, strict=True)) for word in self.words)
+        return tuple(word for word, letters in pairs if all(letter in slot for letter, slot in letters))
 
     def blocks(self) -> tuple[Block, ...]:
         several = "any of them opens" if self.any_opens else "only one of them opens"
@@ -144,11 +143,8 @@ class PasswordPanel(Puzzle[PasswordManual]):
         if advice.get("turn") == "up":
             return _UP
         words = [word.strip().lower() for word in advice.get("words", "").split(",")]
-        spelt = [
-            word
-            for word in words
-            if len(word) == SLOTS and all(a in ring for a, ring in zip(word, self.rings, strict=True))
-        ]
+        letters = [word for word in words if len(word) == SLOTS]
+        spelt = [word for word in letters if all(a in ring for a, ring in zip(word, self.rings, strict=True))]
         # Where several can be spelt the released lock takes only one, and no message can tell which.
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()

@@ -135,10 +135,8 @@ class CommaView(View):
     def _format(self, seat: str) -> MessageFormat:
         if not self.game.released:
             return MessageFormat(self.templates.fill("reply", seat=seat))
-        return WholeReply(
-            self.templates.fill("reply released", seat=seat),
-            {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")},
-        )
+        styles = {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")}
+        return WholeReply(self.templates.fill("reply released", seat=seat), styles)
 
     @abstractmethod
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
@@ -149,10 +147,8 @@ class CommaView(View):
     ) -> dict[str, Box]:
         """The boxes of buttons of one size with these centres, in units."""
         px, (width, height) = self.sheet.px, size
-        return {
-            action: centred(px(x), px(y), px(width), px(height))
-            for action, (x, y) in zip(actions, centres, strict=True)
-        }
+        boxes = (centred(px(x), px(y), px(width), px(height)) for x, y in centres)
+        return dict(zip(actions, boxes, strict=True))
 
     def draw_buttons(
         self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"

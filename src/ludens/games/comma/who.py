@@ -31,10 +31,8 @@ POOL = tuple(dict.fromkeys([*filter(None, READ), *PRESS, *_TABLES["more"]]))
 NO_TEXT = "(no text)"
 """The name of an empty display."""
 
-_NEEDS = {
-    "display": f"what the display shows, or {NO_TEXT}",
-    **{place: f"the label of the {place} button" for place in PLACES},
-}
+_NEEDS = {"display": f"what the display shows, or {NO_TEXT}"}
+_NEEDS |= {place: f"the label of the {place} button" for place in PLACES}
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,8 @@ def draw_manual(random: Stream, display: str = "", labels: Sequence[str] = ()) -
     words = [*labels, *random.sample([word for word in POOL if word not in labels], len(PRESS) - len(labels))]
     random.shuffle(words)
     half = len(words) // 2
-    press = [
-        (label, tuple(random.sample(family, half)))
-        for family in (words[:half], words[half:])
-        for label in family
-    ]
+    families = ((label, family) for family in (words[:half], words[half:]) for label in family)
+    press = [(label, tuple(random.sample(family, half))) for label, family in families]
     return WhoManual(tuple((text, random.choice(PLACES)) for text in displays), tuple(press))
 
 

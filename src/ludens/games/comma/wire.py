@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream, stream
@@ -203,12 +203,8 @@ def _all_count(rules: Sequence[WireRule], number: int) -> bool:
 @lru_cache(maxsize=8)
 def _panels(number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """Every panel that rules can distinguish: how often each colour occurs, the last colour, odd or even."""
-    panels = [
-        ((*others, last), odd)
-        for others in combinations_with_replacement(COLOURS, number - 1)
-        for last in COLOURS
-        for odd in (False, True)
-    ]
+    others = combinations_with_replacement(COLOURS, number - 1)
+    panels = [((*most, last), odd) for most, last, odd in product(others, COLOURS, (False, True))]
     stream(number, "panels").shuffle(panels)
     return tuple(panels)
 
@@ -282,10 +278,8 @@ class WireView(CommaView):
         left, right, side = px(20), px(470) + px(62) // 2, px(38)
         step = (height - px(32)) / len(puzzle.wires)
         middles = [top + px(16) + round(step * (number + 0.5)) for number in range(len(puzzle.wires))]
-        return {
-            action: (left, middle - side // 2, right - left, side)
-            for action, middle in zip(puzzle.actions, middles, strict=True)
-        }
+        boxes = ((left, middle - side // 2, right - left, side) for middle in middles)
+        return dict(zip(puzzle.actions, boxes, strict=True))
 
     def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
         sheet, px = self.sheet, self.sheet.px

@@ -173,12 +173,10 @@ class HanabiTable:
         return tuple(touched)
 
     def seen_by(self, player: int) -> Sight:
-        hands = tuple(
-            tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
-            for number, hand in enumerate(self.hands)
-        )
+        hands = [tuple(hand) for hand in self.hands]
+        hands[player] = tuple(held._replace(card=None) for held in hands[player])
         stacks, discards, log = tuple(self.stacks), tuple(self.discards), tuple(self.log)
-        return Sight(player, self.shape, hands, stacks, discards, self.life, self.info, self.deck, log)
+        return Sight(player, self.shape, tuple(hands), stacks, discards, self.life, self.info, self.deck, log)
 
 
 def unseen_copies(sight: Sight) -> list[int]:

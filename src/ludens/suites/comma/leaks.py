@@ -227,11 +227,8 @@ def _in_figures(text: str, numbers: Sequence[Number]) -> str:
 
 def _results(figures: str) -> set[int]:
     """The results of the arithmetic in a text that are whole and not negative."""
-    values = [
-        compute(*map(int, phrase.groups()))
-        for pattern, compute in _PHRASES
-        for phrase in pattern.finditer(figures)
-    ]
+    phrases = ((compute, phrase) for pattern, compute in _PHRASES for phrase in pattern.finditer(figures))
+    values = [compute(*map(int, phrase.groups())) for compute, phrase in phrases]
     for pattern, sign in _OPERATORS:
         figures = pattern.sub(sign, figures)
     values += map(_value, _SUM.findall(figures))
@@ -421,11 +418,9 @@ def _runs(message: _SolverMessage, digits: str) -> Iterator[Sequence[Number]]:
             if apart or not digits.startswith(joined):
                 break
             if joined == digits:
-                ends = [
-                    *pairwise(numbers[max(0, start - 1) : start + 1]),
-                    *pairwise(numbers[end - 1 : end + 1]),
-                ]
+                first, last = numbers[max(0, start - 1) : start + 1], numbers[end - 1 : end + 1]
                 short_parts = end > start + 1 and len(numbers[start].digits) <= 2
+                ends = (*pairwise(first), *pairwise(last))
                 if not (short_parts and any(_continues(text, *pair) for pair in ends)):
                     yield numbers[start:end]
                 break

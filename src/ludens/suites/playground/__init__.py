@@ -201,14 +201,9 @@ class Sweeps(SuiteBuilder):
     """How perception depends on the board (E.1), and how many steps a player makes (E.2)."""
 
     def build(self) -> Suite:
-        by_density = [
-            _sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}", "Gomoku boards by number of stones")
-            for pieces in DENSITIES
-        ]
-        by_variety = [
-            _sweep(f"variety/{kinds}", "chess", f"kinds={kinds}", "Chessboards by kinds of pieces")
-            for kinds in VARIETIES
-        ]
+        stones, kinds = "Gomoku boards by number of stones", "Chessboards by kinds of pieces"
+        by_density = [_sweep(f"density/{n}", "gomoku", f"pieces={n}", stones) for n in DENSITIES]
+        by_variety = [_sweep(f"variety/{some}", "chess", f"kinds={some}", kinds) for some in VARIETIES]
         lengths = []
         for game in GAMES:
             games = match(game)

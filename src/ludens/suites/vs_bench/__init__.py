@@ -145,11 +145,9 @@ def _mean(name: str, tasks: Sequence[Task]) -> Summary:
 
 
 def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
-    groups = (
-        _mean(f"{name}, {group}", [task for task in tasks if task.name.split("/")[1] in games])
-        for group, games in GROUPS.items()
-    )
-    return _mean(name, tasks), *groups
+    by_game = {task.name.split("/")[1]: task for task in tasks}
+    groups = {group: [by_game[game] for game in by_game if game in games] for group, games in GROUPS.items()}
+    return _mean(name, tasks), *(_mean(f"{name}, {group}", some) for group, some in groups.items())
 
 
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}

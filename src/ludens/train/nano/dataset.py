@@ -76,11 +76,8 @@ class SampleShape:
 
 
 def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
-    few = [
-        replace(source, episodes=min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES))
-        for source in sources
-    ]
-    chunks = chunks_of(few)
+    counts = ((source, min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES)) for source in sources)
+    chunks = chunks_of([replace(source, episodes=count) for source, count in counts])
     run: Map[set[str]]
     with processes(workers, len(chunks)) as run:
         all_pieces = set[str]().union(*run(_pieces, chunks))

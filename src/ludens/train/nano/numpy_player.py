@@ -256,11 +256,9 @@ class NumpySampler:
             group_looks = ([looks[number] for number in group] for group in groups)
             drawn = _threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
-        scale = self._temperature or 1.0
-        return [
-            Tokens(prompts[number], *replies[number], scale, self._suppressed, pictures[number])
-            for number in range(len(prompts))
-        ]
+        fixed = self._temperature or 1.0, self._suppressed
+        rows = enumerate(zip(prompts, pictures, strict=True))
+        return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
 
     def _speak(
         self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
