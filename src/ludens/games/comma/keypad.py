@@ -90,8 +90,9 @@ def _marks(text: str) -> Iterator[Mark]:
                 yield Stroke(tuple(corners))
 
 
-_TABLE: Mapping[str, Sequence[str]] = read_tables(__file__)
-SHAPES = {name: tuple(mark for text in texts for mark in _marks(text)) for name, texts in _TABLE.items()}
+_TABLES = read_tables(__file__)
+_SHAPES: Mapping[str, Sequence[str]] = _TABLES["symbols"]
+SHAPES = {name: tuple(mark for text in texts for mark in _marks(text)) for name, texts in _SHAPES.items()}
 SYMBOLS = tuple(SHAPES)
 
 
@@ -187,20 +188,7 @@ class KeypadManual(Manual):
 
 _NEEDS: Mapping[str, str] = {"symbols": "the names of the four symbols, with commas"}
 
-PUBLISHED = KeypadManual(
-    (
-        ("anchor", "hourglass", "ladder", "zigzag", "comb", "key", "cup with a dot"),
-        ("eye", "anchor", "cup with a dot", "linked rings", "open diamond", "key", "spiral"),
-        ("wheel", "bow tie", "linked rings", "snowflake", "stairs", "ladder", "open diamond"),
-        ("drop with a hole", "flag", "fish", "comb", "snowflake", "spiral", "mushroom"),
-        ("pinwheel", "mushroom", "fish", "arch with a dot", "flag", "crescent", "solid diamond"),
-        (
-            "drop with a hole", "eye", "arrow through a ring", "dumbbell", "pinwheel", "triangle with a dot",
-            "half-filled ring",
-        ),
-    )
-)  # fmt: skip
-"""The published columns, with each symbol replaced by one of ours."""
+PUBLISHED = KeypadManual(tuple(map(tuple, _TABLES["published"])))
 
 
 def draw_manual(random: Stream) -> KeypadManual:

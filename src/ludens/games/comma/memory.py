@@ -10,7 +10,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
@@ -103,21 +103,12 @@ def _numbers(facts: Facts) -> list[int]:
     return numbers
 
 
-_TABLE = """
-position 2, position 2, position 3, position 4
-label 4, same position 1, position 1, same position 1
-same label 2, same label 1, position 3, label 4
-same position 1, position 1, same position 2, same position 2
-same label 1, same label 2, same label 4, same label 3
-"""
-
-
 def _rule(words: str) -> MemoryRule:
     kind, _, number = words.rpartition(" ")
     return MemoryRule(cast(StepKind, kind), int(number))
 
 
-PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row.split(", "))) for row in _TABLE.strip().split("\n")))
+PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row)) for row in read_tables(__file__)["published"]))
 
 
 def draw_manual(random: Stream) -> MemoryManual:

@@ -12,7 +12,7 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "white", "yellow", "blue", "black")
@@ -113,31 +113,6 @@ _NEEDS: Mapping[str, str] = {
 }
 
 
-_PUBLISHED = """
-no red: 2
-last white: -1
-more than one blue: blue
-: -1
-
-more than one red, serial odd: red
-last yellow, no red: 1
-exactly one blue: 1
-more than one yellow: -1
-: 2
-
-last black, serial odd: 4
-exactly one red, more than one yellow: 1
-no black: 2
-: 1
-
-no yellow, serial odd: 3
-exactly one yellow, more than one white: 4
-no red: -1
-: 4
-"""
-"""Conditions and the wire to cut, for three to six wires."""
-
-
 def _rule(line: str) -> WireRule:
     conditions, cut = line.split(": ") if not line.startswith(":") else ("", line[2:])
     parts = [condition.rpartition(" ") for condition in conditions.split(", ") if condition]
@@ -145,9 +120,7 @@ def _rule(line: str) -> WireRule:
     return WireRule(tuple(WireCondition(cast(Subject, subject), value) for subject, _, value in parts), place)
 
 
-PUBLISHED = WireManual(
-    tuple(tuple(map(_rule, rules.split("\n"))) for rules in _PUBLISHED.strip("\n").split("\n\n"))
-)
+PUBLISHED = WireManual(tuple(tuple(map(_rule, rules)) for rules in read_tables(__file__)["published"]))
 
 
 def draw_manual(random: Stream) -> WireManual:

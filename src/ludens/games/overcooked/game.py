@@ -56,14 +56,9 @@ NOTHING, ONION, DISH = "", "onion", "dish"
 SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
 
 EVENTS = (
-    "onions_potted",
-    "dishes_taken",
-    "dishes_useful",
-    "pots_started",
-    "soups_plated",
-    "soups_delivered",
+    "onions_potted", "dishes_taken", "dishes_useful", "pots_started", "soups_plated", "soups_delivered",
     "weak_soups_delivered",
-)
+)  # fmt: skip
 """The effects of an INTERACT. A useful dish is one that earns points; a weak soup is one that does not."""
 CookingEvent = tuple[int, str]
 """Chef number and effect."""
