@@ -123,7 +123,7 @@ class CellFormat(ActionFormat):
 
 _CELLS = CellFormat()
 _TENTHS = 9
-"""Most rows of a board, of which no two lie in the same tenth of the picture."""
+"""The largest board on which every row lies in another tenth of the picture."""
 _STATUS = 30
 """The height of the line below a board that says who is to move, in units of 1/512 of the picture."""
 

@@ -390,8 +390,8 @@ class MinesweeperView(BoardView):
         return self._picture(matrix, None)
 
     def weight(self, move: str) -> float:
-        """The fewer cells touch a cell, the more seldom it opens together with another: corners would stay
-        hidden most often, and to name one would be a good guess."""
+        """Cells with few neighbours seldom open together with others: without weights, naming a corner, which
+        mostly stays hidden, would be a good guess."""
         cell = names(self.rows, self.columns).index(move)
         return 1 / len(neighbours(self.rows, self.columns)[cell]) ** 2
 

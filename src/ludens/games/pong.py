@@ -287,11 +287,8 @@ _ABOVE = 6.5
 """Offset from a paddle's centre to the row of its knob."""
 _STEP = 9
 """Tolerance in rows when there is no time left: one decision turns the knob by 24."""
-_CLOSE = 2.5
-"""Rows off the mark that are too many while there is time to turn to and fro: the hand that sticks now and
-then makes the finer steps."""
-_TIME = 20
-"""Frames that allow for it."""
+_CLOSE, _TIME = 2.5, 20
+"""Tolerance in rows while so many frames are left for corrections: sticky actions make finer steps."""
 
 
 class _Returner(Bot):

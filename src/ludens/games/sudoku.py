@@ -16,7 +16,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Canvas, Picture, get_theme
+from ludens.draw import Picture, get_theme
 from ludens.draw.palette import mix
 from ludens.games.boards import BoardView, Matrix, cell_name
 
@@ -350,17 +350,14 @@ class SudokuView(BoardView):
                     self.board.tint(canvas, row, column, ground)
                 if digit:
                     self.board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, clue))
-        self._draw_lines(canvas)
-        return canvas.picture()
-
-    def _draw_lines(self, canvas: Canvas) -> None:
-        """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
+        # Thick lines around the boxes come last, since shading a cell would overwrite them.
         x, y, length = self.board.x, self.board.y, self.board.px * SIDE
         width = self._sheet.px(3.5 * self._sheet.theme.line_weight)
         for third in range(4):
             offset = third * 3 * self.board.px
             canvas.line(x, y + offset, x + length, y + offset, "line", width)
             canvas.line(x + offset, y, x + offset, y + length, "line", width)
+        return canvas.picture()
 
 
 @dataclass(frozen=True)

@@ -297,12 +297,8 @@ def train_supervised(
             batch["labels"][[not counts for _, counts in items]] = -100
             return batch
 
-    trainer = Shared(
-        model=policy.model,
-        args=config,
-        train_dataset=Dataset.from_list(rows),
-        processing_class=policy.processor,
-    )
+    dataset = Dataset.from_list(rows)
+    trainer = Shared(policy.model, config, train_dataset=dataset, processing_class=policy.processor)
     trainer.train()
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 

@@ -245,15 +245,9 @@ class VllmPolicy(Policy):
         """Whether the weights may have changed since the server got them."""
         secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
         self.server = VllmServer(options.url, options.timeout, secret)
+        ends, never, root = end_tokens(local.base), placeholders(local.base), self.server.root
         self.model = VllmModel(
-            options,
-            local.options,
-            local.processor,
-            end_tokens(local.base),
-            placeholders(local.base),
-            secret,
-            self.server.root,
-            concurrency,
+            options, local.options, local.processor, ends, never, secret, root, concurrency
         )
         # Names of a run that was stopped may still be known to the server.
         self._names, self._pushes, self._pushed = token_hex(4), 0, ""

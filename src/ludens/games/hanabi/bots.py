@@ -223,7 +223,9 @@ class StrongPolicy:
     def _decide(self) -> str:
         sight, reading, me = self.sight, self.reading, self.me
         partner = (me + 1) % sight.shape.players
-        plays, hints = self.plays(reading, me), self._hints()
+        plays = self.plays(reading, me)
+        valued = ((hint, self._hint_value(hint)) for hint in self._possible_hints())
+        hints = sorted(valued, key=lambda pair: -pair[1])
         best, worth = hints[0] if hints else (None, MISLEADING)
         urgent = self._urgent(partner, hints)
         if urgent:
@@ -294,16 +296,9 @@ class StrongPolicy:
                 return hint
         return None
 
-    def _hints(self) -> list[tuple[Hint, float]]:
-        """Every possible hint, the best first."""
-        if not self.sight.info:
-            return []
-        valued = [(hint, self._hint_value(hint)) for hint in self._possible_hints()]
-        return sorted(valued, key=lambda pair: -pair[1])
-
     def _possible_hints(self) -> Iterator[Hint]:
         shape = self.sight.shape
-        for offset in range(1, shape.players):
+        for offset in range(1, shape.players if self.sight.info else 1):
             player = (self.me + offset) % shape.players
             for number, kind in enumerate(("color", "rank")):
                 groups: dict[int, list[int]] = {}

@@ -72,16 +72,9 @@ class CommaSuite(SuiteBuilder):
         metrics: list[Metric] = [HEADLINES[self.first], *rest, TOKENS, EFFICIENCY]
         if "private" in skills_of(puzzle):
             metrics += [LEAKS, DISCREET]
-        game = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}"
-        return Task(
-            puzzle,
-            game,
-            (self.seating,),
-            self.seeds,
-            tuple(metrics),
-            self.config,
-            blindable=puzzle in self.blindable,
-        )
+        game, seen = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}", puzzle in self.blindable
+        shape = (self.seating,), self.seeds, tuple(metrics), self.config
+        return Task(puzzle, game, *shape, blindable=seen)
 
 
 class CommaMini(CommaSuite):

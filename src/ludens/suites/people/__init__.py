@@ -91,7 +91,7 @@ class StudyTask:
 
     @property
     def config(self) -> PlayConfig:
-        """That of the suite's task; who is too late loses, or is silent where the game says so."""
+        """The config of the suite's task; with a time limit, a late move forfeits the game."""
         task = self._of_suite()
         config = task.config if task else PlayConfig()
         limits = [limit for limit in (self.seconds, self.minutes and self.minutes * 60) if limit]

@@ -64,7 +64,7 @@ class Prediction(Question):
         return f"{self.sample.target} cannot do {action[:60]!r} now."
 
     def solution(self, seat: str) -> str | None:
-        """The likeliest action for one who knows the target's strategy: the upper bound of a prediction."""
+        """The likeliest action by the target's strategy: the upper bound of a prediction."""
         return self.sample.likeliest
 
     @property

@@ -4,8 +4,8 @@ The paper's targets in Hanabi, Overcooked and Pong were models and people that a
 scripted players named here, who go by what is shown. A random player is never a target.
 
 There are two rules. `single` takes only decisions that can be predicted: one action is best for the player,
-and all kinds of action are equally frequent, so that who does not look is no better than chance. `paper`
-takes any decision with the paper's frequencies: what is asked may be one of several equally good moves.
+and all kinds of action are equally frequent, so that a player that does not look is no better than chance.
+`paper` takes any decision with the paper's frequencies: the action may be one of several equally good ones.
 """
 
 from __future__ import annotations

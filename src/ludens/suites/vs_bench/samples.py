@@ -79,7 +79,7 @@ class PredictionSample:
     truth: frozenset[str]
     done: str
     likeliest: str
-    """The best answer of one who knows the target's strategy and sees what the observer sees."""
+    """The best answer of an observer that knows the target's strategy."""
     options: Legal
     """The answers to choose from; they reveal nothing that the observer may not know."""
     match: str

@@ -394,14 +394,9 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
         return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     from ludens.train.nano.policy import NanoPolicy
 
+    options = {"temperature": settings.temperature, "max_tokens": max_tokens, "device": settings.device}
     try:
-        return NanoPolicy.read(
-            folder,
-            temperature=settings.temperature,
-            max_tokens=max_tokens,
-            batch=settings.batch or TORCH_BATCH,
-            device=settings.device,
-        )
+        return NanoPolicy.read(folder, batch=settings.batch or TORCH_BATCH, **options)
     except (AssertionError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise BadOption(f"{name} cannot run with device={settings.device}: {reason}.") from None
