@@ -167,6 +167,15 @@ class AtmPanel(Puzzle[AtmManual]):
     def private(self) -> Mapping[str, str]:
         return {"PIN": self.pin, "balance": f"${self.balance}"}
 
+    def decide(self) -> None:
+        """The last page of a deposit, which shows the balance: its transaction may have to be changed."""
+        self.page = "final"
+
+    def apart(self, other: Self) -> bool:
+        """The same keys lead to one transaction and amount."""
+        right, others = (panel.manual.right(panel.balance) for panel in (self, other))
+        return (right.kind, right.amount) != (others.kind, others.amount)
+
     def tell(self, advice: Facts) -> Facts:
         return {"panel": "cash machine"}
 

@@ -130,6 +130,7 @@ def draw_manual(random: Stream) -> ColorManual:
 class ColorPanel(Puzzle[ColorManual]):
     """Squares that turn white by groups; all others then change colour. A mistake resets everything."""
 
+    redraws = True
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))
 

@@ -93,6 +93,7 @@ FEWEST, MOST = 2, 5
 class LedPanel(Puzzle[LedManual]):
     """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
+    redraws = True
     asks = "press = <corner of the button>"
     actions = button_actions(CORNERS)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import dist
+from typing import Self
 
 from PIL.ImageDraw import ImageDraw
 
@@ -184,6 +185,10 @@ class MazePanel(Puzzle[MazeManual]):
 
     def tell(self, advice: Facts) -> Facts:
         return {"torus": self.torus, "place": place(self.maze.torus)}
+
+    def apart(self, other: Self) -> bool:
+        """From one place of one maze, the same moves lead to one place."""
+        return (self.maze, self.mouse) == (other.maze, other.mouse) and self.goal != other.goal
 
     def follow(self, advice: Facts) -> Sequence[str]:
         colour = advice.get("sphere")

@@ -132,6 +132,7 @@ RELEASED_LABELS: tuple[int, ...] = (3, 1, 2, 4)
 class MemoryPanel(Puzzle[MemoryManual]):
     """Five stages; a wrong press leads back to the first, with a new display and new labels."""
 
+    redraws = True
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
@@ -148,6 +149,23 @@ class PasswordPanel(Puzzle[PasswordManual]):
         # Where several can be spelt the released lock takes only one, and no message can tell which.
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()
+
+    def solution(self) -> Sequence[str]:
+        return self._spell(self.accepted[0])
+
+    def apart(self, other: Self) -> bool:
+        """The same turns lead to an accepted word on one panel only."""
+        return self._turns().isdisjoint(other._turns())
+
+    def _turns(self) -> set[tuple[int, ...]]:
+        """How far each slot is from its letter, for every word that opens the lock."""
+        return {
+            tuple(
+                (self.rings[slot].index(letter) - self.turned[slot]) % RING
+                for slot, letter in enumerate(word)
+            )
+            for word in self.accepted
+        }
 
     def _spell(self, word: str) -> list[str]:
         actions = []

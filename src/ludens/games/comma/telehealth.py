@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from PIL.ImageDraw import ImageDraw
@@ -394,6 +394,11 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def briefing(self) -> Mapping[str, str]:
         labels = ("Name of the patient", "Address of the patient", "ID number of the patient")
         return dict(zip(labels, self.patient, strict=True))
+
+    def briefed_as(self, other: Self) -> Self:
+        twin = self.clone()
+        twin.patient = other.patient
+        return twin
 
     @property
     def private(self) -> Mapping[str, str]:
