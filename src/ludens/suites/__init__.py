@@ -8,6 +8,8 @@ CATALOGUE = {
     "comma-memory": "ludens.suites.comma:CommaMemory",
     "comma-mini": "ludens.suites.comma:CommaMini",
     "comma-released": "ludens.suites.comma:CommaReleased",
+    "comma-sight": "ludens.suites.comma:CommaSight",
+    "comma-sight-mini": "ludens.suites.comma:CommaSightMini",
     "comma-solver": "ludens.suites.comma:CommaSolver",
     "comma-strict": "ludens.suites.comma:CommaStrict",
     "demo": "ludens.suites.demo:SUITE",
