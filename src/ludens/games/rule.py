@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar, Self
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -28,8 +28,7 @@ _LONGEST = 400
 """Moves in a game that leads to a twin."""
 
 
-def bounds(name: str, text: str) -> tuple[int, int]:
-    return number_range("rule", name, text, "10-40")
+bounds = partial(number_range, "rule", example="10-40")
 
 
 @lru_cache(maxsize=64)
@@ -60,11 +59,8 @@ def answers(board: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def pointers(board: str) -> Mapping[str, str]:
-    """How to point at each cell of a board in its picture; empty for other games."""
     view = board_view(board)
-    if view is None:
-        return {}
-    return {name: view.point([number]) for number, name in enumerate(view.cells())}
+    return {name: view.point([number]) for number, name in enumerate(view.cells())} if view else {}
 
 
 def valid_moves(position: State) -> Legal:

@@ -8,6 +8,8 @@ CATALOGUE = {
     "comma-memory": "ludens.suites.comma:CommaMemory",
     "comma-mini": "ludens.suites.comma:CommaMini",
     "comma-released": "ludens.suites.comma:CommaReleased",
+    "comma-sight": "ludens.suites.comma:CommaSight",
+    "comma-sight-mini": "ludens.suites.comma:CommaSightMini",
     "comma-solver": "ludens.suites.comma:CommaSolver",
     "comma-strict": "ludens.suites.comma:CommaStrict",
     "demo": "ludens.suites.demo:SUITE",
@@ -34,10 +36,6 @@ GAMES = {
     "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
-"""Games that only suites use."""
 
-DATASETS = {
-    "viki": "ludens.suites.viki.dataset:build",
-    "vs-bench": "ludens.suites.vs_bench.dataset:build",
-}
+DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.dataset:build"}
 """Builders of datasets, for `ludens data NAME/GAME`."""

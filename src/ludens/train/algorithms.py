@@ -116,7 +116,6 @@ class Grpo:
         self.baselines = RoleBaselines(options.alpha, options.from_first)
 
     def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
-        """The samples to train on, with advantages."""
         return self._compared(trajectories, self.options.group.split())
 
     def _compared(
@@ -179,11 +178,8 @@ class Switch:
     """As `two_stages` orders them."""
     stage: str = ""
     iterations: int = 0
-    """In this stage."""
     accuracy: float = 0.0
-    """Moving average."""
     na: float = 0.0
-    """Moving average."""
     base: float | None = None
     """The accuracy before training."""
 

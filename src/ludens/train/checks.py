@@ -95,7 +95,6 @@ def check(recipe: Recipe) -> None:
 
 
 def _check_stages(recipe: Recipe, game: Game) -> None:
-    """Iterative-SPO: the game has two stages, and the recipe names no others."""
     stages = two_stages(game)
     names, first = [stage.name for stage in stages], recipe.switch.first
     if first not in (*names, "decision"):
@@ -118,7 +117,6 @@ def _is_installed(package: str) -> bool:
 
 
 def _check_groups(recipe: Recipe) -> None:
-    """Some samples of a group must be able to earn more than others."""
     advantage, samples = recipe.advantage, recipe.play.samples
     names = advantage.group.split()
     for name in names:

@@ -84,11 +84,7 @@ class ChoiceQuestion(Question):
 
     def __init__(self, game: Qa, board: BoardView, kind: str, item: QaItem, seed: int) -> None:
         super().__init__(SEAT, item.letters)
-        self.game = game
-        self.board = board
-        self.kind = kind
-        self.item = item
-        self.seed = seed
+        self.game, self.board, self.kind, self.item, self.seed = game, board, kind, item, seed
 
     @property
     def examples(self) -> tuple[QaItem, ...]:
@@ -160,13 +156,8 @@ class QaView(View):
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
-        about = self.templates.fill(
-            f"about {board.game.name}",
-            last=board.row_label(board.rows - 1),
-            rows=board.rows,
-            columns=board.columns,
-        )
-        return {"about": about}
+        name, last = f"about {board.game.name}", board.row_label(board.rows - 1)
+        return {"about": self.templates.fill(name, last=last, rows=board.rows, columns=board.columns)}
 
     def format(self, state: ChoiceQuestion, seat: str) -> LetterFormat:
         return LetterFormat("Answer", _spellings(state.item))
@@ -180,6 +171,5 @@ class LetterFormat(ActionFormat):
 
 
 def _spellings(item: QaItem) -> dict[str, str]:
-    """Accepted spellings: a letter may be followed by its option."""
     named = zip(item.letters, item.options, strict=True)
     return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}

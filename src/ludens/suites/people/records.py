@@ -27,7 +27,6 @@ from ludens.run.lines import iter_records, repair_hint
 PARTICIPANTS = "participants.jsonl"
 LINE_START = b'{"participant":'
 VOID = "void"
-"""The status of a game that does not count."""
 
 _GAME: dict[str, type] = {"task": str, "key": str, "seat": str}
 _FIELDS: dict[str, dict[str, type]] = {
@@ -57,7 +56,6 @@ class PlayedGame:
 
     task: str
     key: str
-    """Of the episode."""
     seat: str
     attempt: int | None = None
     """Number of the episode among those of its key, which were void before the last; None if not recorded."""
@@ -68,7 +66,6 @@ class PlayedGame:
 
     @property
     def place(self) -> tuple[str, int | None]:
-        """What tells the episode from all others."""
         return self.key, self.attempt
 
 
@@ -88,9 +85,7 @@ class Participant:
     skipped: list[str] = field(default_factory=list)
     """Tasks for which no partner came."""
     code: str = ""
-    """What proves that the participant has completed the study."""
     excluded: str | None = None
-    """Why the participant is left out of the results."""
 
     @property
     def consented(self) -> bool:
@@ -101,7 +96,6 @@ class Participant:
         return "withdrawn" in self.times
 
     def finished(self, task: str) -> list[PlayedGame]:
-        """The games of a task that count."""
         return [game for game in self.games if game.task == task and game.status not in ("", VOID)]
 
 
@@ -228,7 +222,6 @@ class OpenRecords(Records):
 
 
 def read_line(text: bytes) -> dict[str, Any]:
-    """One line of the file, checked."""
     try:
         line = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -245,13 +238,10 @@ def read_line(text: bytes) -> dict[str, Any]:
     for name, kind in fields.items():
         if not isinstance(line.get(name), kind):
             raise BadFile(f"not complete: it has no valid {name!r}")
-    if not all(_is_answer(value) for value in line.get("answers", {}).values()):
-        raise BadFile("not valid: an answer is neither text nor a number")
+    for value in line.get("answers", {}).values():
+        if not (value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))):
+            raise BadFile("not valid: an answer is neither text nor a number")
     return line
-
-
-def _is_answer(value: Any) -> bool:
-    return value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))
 
 
 def episodes_of(folder: Path) -> Iterator[tuple[str, int, Episode]]:

@@ -23,22 +23,10 @@ STRIDE = 3_628_800
 ROUNDING = 2.0
 """Samples by which a share may miss its target: a match has two targets, and each is rounded."""
 
-COLUMNS: dict[str, ColumnType] = {
-    "id": "text",
-    "game": "text",
-    "observer": "text",
-    "target": "text",
-    "images": "pictures",
-    "text": "text",
-    "rules": "text",
-    "notes": "text",
-    "options": "texts",
-    "answer": "text",
-    "answers": "texts",
-    "kind": "text",
-    "match": "text",
-    "step": "number",
-}
+_TYPES: dict[str, ColumnType] = {"images": "pictures", "options": "texts", "answers": "texts"}
+_TYPES["step"] = "number"
+_COLUMNS = "id game observer target images text rules notes options answer answers kind match step"
+COLUMNS: dict[str, ColumnType] = {name: _TYPES.get(name, "text") for name in _COLUMNS.split()}
 
 
 def build(order: Order) -> Dataset:
@@ -92,8 +80,7 @@ def _rows(
         yield {
             "id": f"{name}-{'recorded-' if order.run else ''}{order.seed}-{number % STRIDE}",
             "game": name,
-            "observer": question.observer,
-            "target": question.target,
+            **{name: getattr(question, name) for name in ("observer", "target", "kind", "match", "step")},
             "images": view.images(state, SEAT),
             "text": view.text(state, SEAT),
             "rules": view.rules(SEAT),
@@ -101,9 +88,6 @@ def _rows(
             "options": list(question.options),
             "answer": question.done,
             "answers": sorted(question.truth),
-            "kind": question.kind,
-            "match": question.match,
-            "step": question.step,
         }
 
 
@@ -148,5 +132,4 @@ def repeats(name: str, samples: Sequence[PredictionSample]) -> int:
 
 
 def chance(samples: Sequence[PredictionSample]) -> float:
-    """The average accuracy of a guess among the options."""
     return sum(len(question.truth) / len(question.options) for question in samples) / len(samples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
-from ludens.core.state import Legal, State
+from ludens.core.state import Question
 from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
@@ -36,6 +35,7 @@ class Predict(TwinGame["Prediction"]):
     """
 
     name = "vs-bench/predict"
+    seats = (SEAT,)
     version = 3
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
@@ -48,10 +48,6 @@ class Predict(TwinGame["Prediction"]):
         choices=RULES,
         help="ask only for actions that can be predicted, or for any action with the paper's frequencies",
     )
-
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
 
     @property
     def actions_told(self) -> bool:
@@ -75,19 +71,12 @@ class Predict(TwinGame["Prediction"]):
         raise BadOption(f"no twin of question {seed} about {self.game} was found: its words tell the answer.")
 
 
-class Prediction(State):
+class Prediction(Question):
     """A sample, and what was predicted."""
 
     def __init__(self, question: PredictionSample, answer: str | None = None) -> None:
-        self.sample = question
-        self.answer = answer
-
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return () if self.answer is not None else (SEAT,)
-
-    def legal(self, seat: str) -> Legal:
-        return self.sample.options if seat in self.to_act else Legal()
+        super().__init__(SEAT, question.options)
+        self.sample, self.answer = question, answer
 
     def refusal(self, seat: str, action: str) -> str | None:
         reason = super().refusal(seat, action)
@@ -96,11 +85,8 @@ class Prediction(State):
         return f"{self.sample.target} cannot do {action[:60]!r} now."
 
     def solution(self, seat: str) -> str | None:
-        """The likeliest action for one who knows the target's strategy: the upper bound of a prediction."""
+        """The likeliest action by the target's strategy: the upper bound of a prediction."""
         return self.sample.likeliest
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.answer = actions[SEAT]
 
     @property
     def returns(self) -> dict[str, float]:
@@ -121,9 +107,6 @@ class Prediction(State):
             "options": len(question.options),
             **{name: getattr(question, name) for name in same},
         }
-
-    def clone(self) -> Self:
-        return type(self)(self.sample, self.answer)
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
         """A state the observer cannot tell from this one, and a random next action."""

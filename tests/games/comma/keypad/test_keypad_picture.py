@@ -55,7 +55,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
             told = write({"symbols": ", ".join(symbol for symbol, _ in seen)})
             state.apply({"solver": told})
             state.apply({"expert": advise(state.manual, [told])})
-            order = read(state.said[-1].text)["order"].split(", ")
+            order = read(state.messages[-1].text)["order"].split(", ")
             due = next(symbol for symbol in order if (symbol, False) in seen)
             state.apply({"solver": KeypadPanel.actions[[symbol for symbol, _ in seen].index(due)]})
             if not state.over:

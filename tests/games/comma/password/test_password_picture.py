@@ -35,10 +35,8 @@ def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
             seen.append(shown(pixels(view, state), view.sheet))
             turns = [f"up_button_{slot}" for slot in range(1, 6)]
             state.apply({"solver": "\n".join([write({"letters": ", ".join(seen[-1])}), *turns])})
-            state.apply(
-                {"expert": advise(state.manual, [said.text for said in state.said if said.seat == "solver"])}
-            )
-        word = read(state.said[-1].text)["words"].split(", ")[0]
+            state.apply({"expert": advise(state.manual, [message.text for message in state.of("solver")])})
+        word = read(state.messages[-1].text)["words"].split(", ")[0]
         now = shown(pixels(view, state), view.sheet)
         assert now == seen[0]
         turns = []

@@ -60,7 +60,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
         told = write({"wires": ", ".join(wires(pixels, view.sheet)), "serial": serial(pixels, view.sheet)})
         state.apply({"solver": told})
         state.apply({"expert": advise(state.manual, [told])})
-        state.apply({"solver": f"cut_wire_{read(state.said[-1].text)['cut']}"})
+        state.apply({"solver": f"cut_wire_{read(state.messages[-1].text)['cut']}"})
         assert state.solved, f"{theme} {size} seed {seed}: read {told!r}"
 
 

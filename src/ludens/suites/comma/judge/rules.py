@@ -24,11 +24,7 @@ _SIDES = {"topmost": "top", "lowest": "bottom", "leftmost": "left", "rightmost":
 def names_action(puzzle: str, advice: str, action: str, panel: str = "") -> bool | None:
     """Whether the advice names this action, by its name or in words; None if it names no action at all.
 
-    Args:
-        puzzle: Name of the puzzle.
-        advice: The Expert's message.
-        action: The Solver's action.
-        panel: What the panel showed, needed where actions are named by what is on it.
+    Some actions are named by what the panel shows.
     """
     if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
         return True
@@ -79,7 +75,6 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
 
 
 def _fill(template: str, pattern: str, text: str) -> set[str]:
-    """The template filled with the groups of every match."""
     return {template.format(*match.groups()) for match in re.finditer(pattern, text)}
 
 
@@ -138,11 +133,9 @@ class _Turn:
     advice: str
     message: str
     outcomes: list[tuple[str, str]] = field(default_factory=list)
-    """Action and outcome."""
 
 
 def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
-    """Labels and reason."""
     turns = list(_turns(conversation))
     reasons: dict[Label, str] = {
         "role confusion": _role_confusion(conversation),
