@@ -121,7 +121,7 @@ def test_a_seat_alone_is_kept_from_its_future() -> None:
 
 
 JUNK = ("x", "<think>", "[", "1 ", "Action: \n", "\n-", "🙂", "[[1, 2], ", "cut_wire_1\n")
-ONE_OF_EACH_KIND = {"tic_tac_toe", "perceive", "qa", "hanabi", "comma/wire", "spy", "viki/plan"}
+ONE_OF_EACH_KIND = {"tic_tac_toe", "sudoku", "qa", "hanabi", "comma/wire", "spy", "viki/plan"}
 """Games whose readers are those of many others, which get a tenth of it, and a megabyte with `--slow`."""
 SIZES = [
     pytest.param(name, size, marks=[] if (size == 10**6) == (name in ONE_OF_EACH_KIND) else pytest.mark.slow)
