@@ -95,7 +95,9 @@ def test_chess_pieces_stand_out_by_fill_or_outline(theme: str, seed: int) -> Non
         assert max(contrast(colour(fill), colour(ground)) for fill in ("black", "white")) >= LEAST
 
 
-@pytest.mark.parametrize("looks", [LOOKS, pytest.param(MORE_LOOKS, marks=pytest.mark.slow)], ids=("", "more"))
+@pytest.mark.parametrize(
+    "looks", [pytest.param(LOOKS, id="some"), pytest.param(MORE_LOOKS, id="more", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", GAMES.names())
 def test_what_games_draw_stands_out(
     name: str, looks: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
