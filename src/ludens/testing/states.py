@@ -89,6 +89,7 @@ def clones_are_independent(trial: Trial) -> None:
             same = snapshot(trial, second) == snapshot(trial, first)
             trial.need(same, "two clones with the same actions reached different states")
         trial.need(snapshot(trial, state) == before, "a state changed when its clone moved")
+    trial.keep_states()
 
 
 @rule
@@ -218,7 +219,7 @@ def global_randomness_is_not_used(trial: Trial) -> None:
     numpy.random.set_state(dict(numpy.random.MT19937([4, 8, 15, 16, 23, 42]).state))
     before = random.getstate(), repr(numpy.random.get_state(legacy=False))
     try:
-        for state in trial.states(6):
+        for state in trial.states(6, anew=True):
             for seat in trial.game.seats:
                 sight(trial.game.view(trial.views[0], trial.seed or 0), state, seat)
                 state.clone().resample_hidden(seat, stream(trial.seed or 0, "resampled"))

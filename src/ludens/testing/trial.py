@@ -105,6 +105,8 @@ class Trial:
     seed: int | None = None
     step: int | None = None
     _courses: dict[int, list[dict[str, str]]] = field(default_factory=dict, repr=False)
+    _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
+    """The states of episodes, once clones are known to be independent."""
 
     def fail(self, what: str) -> NoReturn:
         raise ConformanceError(_name(self.game), self.rule, what, self.seed, self.step)
@@ -150,12 +152,23 @@ class Trial:
             self.step = step
             yield state
 
-    def states(self, count: int | None = None, seeds: Sequence[int] | None = None) -> Iterator[State]:
+    def keep_states(self) -> None:
+        """From now on `states` yields clones instead of playing the episodes again."""
+        self._kept = {seed: [state.clone() for state in self.walk(seed)] for seed in self.seeds}
+
+    def states(
+        self, count: int | None = None, seeds: Sequence[int] | None = None, *, anew: bool = False
+    ) -> Iterator[State]:
         """All states of all episodes, or `count` of each, spread from the first to the last."""
         for seed in self.seeds if seeds is None else seeds:
             last = len(self.course(seed))
             spread = max(1, (count or last + 1) - 1)
             wanted = range(last + 1) if count is None else {last * i // spread for i in range(spread + 1)}
+            if seed in self._kept and not anew:
+                for step in sorted(wanted):
+                    self.seed, self.step = seed, step
+                    yield self._kept[seed][step].clone()
+                continue
             for step, state in enumerate(self.walk(seed)):
                 if step in wanted:
                     yield state

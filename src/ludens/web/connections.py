@@ -26,6 +26,8 @@ HEADER_SECONDS = 15.0
 """How long the first request of a connection may take to arrive."""
 IDLE_SECONDS = 30.0
 """How long a connection is kept for the next request."""
+LINGER_SECONDS = 10.0
+"""How long the rest of a request that was answered early is awaited before its connection is closed."""
 READ_SECONDS = 60.0
 """How long a browser may take to read a part of what it is sent."""
 MOST_FILES = 8_192
@@ -175,7 +177,13 @@ async def listen(
     # connections to models.
     backlog, most = min(128, max(1, files // 8)), max(1, files * 5 // 8)
     connections = Connections(most, proxies)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2, keepalive_timeout=IDLE_SECONDS)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=2,
+        keepalive_timeout=IDLE_SECONDS,
+        lingering_time=LINGER_SECONDS,
+    )
     await runner.setup()
     serve = runner.server
     assert serve is not None

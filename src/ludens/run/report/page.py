@@ -46,16 +46,20 @@ def visible(value: Any) -> Any:
     """Text with hidden characters replaced by their numbers; other values unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
-    return "".join(f"[{_number(c)}]" if _hidden(c) else c for c in value)
+    return value.translate({ord(c): f"[{_number(c)}]" for c in set(value) if _hidden(c)})
 
 
 def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
     """The first characters as pieces of plain text (False) and numbers of hidden characters (True)."""
-    for hidden, group in groupby(text[:limit], _hidden):
+    text = text[:limit]
+    hidden_characters = {c for c in set(text) if _hidden(c)}
+    for hidden, group in groupby(text, hidden_characters.__contains__) if hidden_characters else ():
         if hidden:
             yield from ((True, _number(c)) for c in group)
         else:
             yield False, "".join(group)
+    if text and not hidden_characters:
+        yield False, text
 
 
 def make_environment(*folders: Path) -> Environment:

@@ -24,6 +24,7 @@ from ludens.games.comma.keypad import (
     sprite,
 )
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def keys(seen: Pixels, sheet: SpriteSheet) -> list[tuple[str, bool]]:
@@ -42,8 +43,7 @@ def keys(seen: Pixels, sheet: SpriteSheet) -> list[tuple[str, bool]]:
     return found
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Keypad()
     for seed in range(3):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.dialogue import advise, read, write
 from ludens.games.comma.password import ALPHABET, LETTER, STEP, Password, PasswordView
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def shown(seen: Pixels, sheet: SpriteSheet) -> str:
@@ -22,8 +21,7 @@ def shown(seen: Pixels, sheet: SpriteSheet) -> str:
     )
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
     game = Password(manual="random")
     for seed in range(4):
