@@ -24,6 +24,7 @@ BENCHES: dict[str, str] = {
     "client": "benchmarks.client:rows",
     "comma": "benchmarks.comma:rows",
     "nano": "benchmarks.nano:rows",
+    "rows": "benchmarks.rows:rows",
     "runs": "benchmarks.runs:rows",
     "scenes": "benchmarks.scenes:rows",
     "spy": "benchmarks.spy:rows",

@@ -1,22 +1,24 @@
-"""A run of very many episodes: what its report costs, and what it costs to find the missing ones.
-
-    python -m ludens.bench.rows 1000000
+"""`ludens bench rows`: a run of very many episodes: its report, and finding the episodes that are missing.
 
 The episodes are copies of real ones with other samples, with the index that a run would have written.
+`python -m benchmarks.rows 1000000` measures a larger run, in a process of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import resource
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from zlib import crc32
 
+from benchmarks import ROOT, Row
+from benchmarks.runs import memory_used
 from ludens.run.engine import Engine, make_executor
 from ludens.run.index import INDEX, header, seal
 from ludens.run.lines import Head, iter_records, write_line
@@ -27,6 +29,19 @@ from ludens.run.store import Store
 
 ENTRANTS = {"random": "bot/random", "first": "bot/first", "again": "bot/random", "second": "bot/first"}
 TASKS = ("tic_tac_toe", "breakthrough", "coin_dilemma")
+TARGET = 50_000.0
+"""Episodes per second: a million of them in 20 s."""
+
+
+def rows(seconds: float) -> Iterator[Row]:
+    """Episodes of a large run that are read per second of a core, to resume the run and to report it."""
+    command = [sys.executable, "-m", "benchmarks.rows", str(max(100, round(50_000 * seconds)))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    episodes = figures["episodes"]
+    note = f"{episodes:,.0f} episodes, {figures['megabytes']:.0f} MB at most"
+    for what in ("resume", "report"):
+        yield Row(what, episodes / figures[what], "episodes/s", TARGET, note=note)
 
 
 def write_run(folder: Path, episodes: int) -> Plan:
@@ -60,18 +75,21 @@ def write_run(folder: Path, episodes: int) -> Plan:
 
 
 def measure(episodes: int) -> dict[str, float]:
-    """Seconds of CPU of a report and of finding the missing episodes, and the memory of both in MB."""
+    """Seconds of CPU of a report and of finding the missing episodes, and the memory of both in MB.
+
+    Both are done with a small run before, so that imports are not counted.
+    """
     with tempfile.TemporaryDirectory() as parent:
-        plan = write_run(Path(parent) / "run", episodes)
-        began = process_time()
-        with Store(Path(parent) / "run", plan) as store:
-            missing = sum(1 for _ in store.pending())
-        opened = process_time()
-        render(load_results([Path(parent) / "run"]), "table")
-        ended = process_time()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        for folder, number in ((Path(parent) / "small", 1), (Path(parent) / "run", episodes)):
+            plan = write_run(folder, number)
+            began = process_time()
+            with Store(folder, plan) as store:
+                missing = sum(1 for _ in store.pending())
+            opened = process_time()
+            render(load_results([folder]), "table")
+            ended = process_time()
     seconds = {"resume": opened - began, "report": ended - opened}
-    return {"episodes": plan.total() - missing, **seconds, "megabytes": memory}
+    return {"episodes": plan.total() - missing, **seconds, "megabytes": memory_used()}
 
 
 if __name__ == "__main__":

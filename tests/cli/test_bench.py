@@ -105,6 +105,16 @@ def test_another_commit_is_measured_in_turns(
     assert ran.err.endswith("below the 90% of abc123: rate\n")
 
 
+def test_every_episode_of_a_large_run_is_read() -> None:
+    rows = {row.what: row for row in bench("rows")(0.001)}
+    assert rows.keys() == {"resume", "report"}
+    for row in rows.values():
+        assert row.target == 50_000
+        assert row.value is not None
+        assert row.value > 0
+        assert int(row.note.split()[0]) >= 100
+
+
 def test_unknown_commits_are_refused(ludens: Run) -> None:
     ran = ludens("bench", "draw", "--against", "no-such-commit")
     assert ran.code == 2

@@ -100,6 +100,14 @@ def test_arrays_in_any_memory_order_give_the_same_picture() -> None:
     assert Picture(view, palette).png() == Picture(pixels, palette).png()
 
 
+@pytest.mark.parametrize("colours", [1, 7, 256])
+def test_true_colours_are_those_of_the_palette(colours: int) -> None:
+    numbers = np.random.default_rng(colours)
+    pixels = numbers.integers(0, colours, (33, 41), dtype=np.uint8)
+    palette = numbers.integers(0, 256, (colours, 3), dtype=np.uint8)
+    assert np.array_equal(Picture(pixels, palette).rgb(), palette[pixels])
+
+
 def test_encoding_keeps_pixels_palette_and_hash() -> None:
     first, second = gomoku(sprite_sheet("classic", 256)), gomoku(sprite_sheet("classic", 256))
     uri = first.data_uri()

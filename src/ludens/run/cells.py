@@ -57,6 +57,7 @@ class ReplyStats:
 
 
 STATUSES: tuple[Status, ...] = get_args(Status)
+_STATUS_NUMBERS = {status: number for number, status in enumerate(STATUSES)}
 
 
 class EpisodeTable(Mapping[Place, EpisodeRow]):
@@ -179,8 +180,14 @@ class Cell:
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
-        index = [known.name for known in self.measured].index(metric.name)
-        return self.episodes.values_of(index)
+        return self.episodes.values_of(self._number(metric))
+
+    def observations(self, metric: Metric) -> list[tuple[int, Any]]:
+        """Seed and value of each episode that counts."""
+        return self.episodes.observations(self._number(metric))
+
+    def _number(self, metric: Metric) -> int:
+        return [known.name for known in self.measured].index(metric.name)
 
     def paired_values(self, metric: Metric) -> dict[Place, float]:
         """The metric of each episode or pair of twin worlds; empty if it has no value for one of them."""
@@ -219,6 +226,7 @@ class CellReader:
         self.remarks: set[str] = set()
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
         self._columns = {name: array(code) for name, code in _COLUMNS.items()}
+        self._appends = tuple(column.append for column in self._columns.values())
         self._shards: dict[str, int] = {}
         self._values: list[Any] = [array("d") if metric.paired else [] for metric in measured]
 
@@ -251,15 +259,15 @@ class CellReader:
                 column.append(nan if value is None else decoded(value))
             else:
                 column.append(decoded(value) if measured is None else value)
+        add_seed, add_seating, add_sample, add_status, add_fallbacks, add_shard, add_offset = self._appends
+        add_seed(row["seed"])
+        add_seating(row["seating"])
+        add_sample(get("sample", 0))
+        add_status(_STATUS_NUMBERS[status])
+        add_fallbacks(get("fallbacks", 0))
         shard = get("shard", EPISODES)
-        columns = self._columns
-        columns["seed"].append(row["seed"])
-        columns["seating"].append(row["seating"])
-        columns["sample"].append(get("sample", 0))
-        columns["status"].append(STATUSES.index(status))
-        columns["fallbacks"].append(get("fallbacks", 0))
-        columns["shard"].append(self._shards.setdefault(shard, len(self._shards)))
-        columns["offset"].append(get("offset", 0))
+        add_shard(self._shards.setdefault(shard, len(self._shards)))
+        add_offset(get("offset", 0))
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""

@@ -21,6 +21,7 @@ ALL_PAIRS_UP_TO = 6
 Place = tuple[int, int, int]
 """Seed, seating and sample: episodes of two entrants with the same place can be compared."""
 Values = Mapping[Place, float]
+SeedMeans = Mapping[int, float]
 Verdict = Literal["a", "b", "open", "unpaired"]
 
 
@@ -80,7 +81,14 @@ def compare(
     task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    left, right = _by_seed(first, seatings), _by_seed(second, seatings)
+    left, right = seed_means(first, seatings), seed_means(second, seatings)
+    return compare_seeds(metric, left, right, seatings, a=a, b=b, task=task)
+
+
+def compare_seeds(
+    metric: Metric, left: SeedMeans, right: SeedMeans, seatings: int, *, a: str, b: str, task: str
+) -> Pair:
+    """Compare the means of two entrants on the seeds that both have."""
     least, greatest = metric.limits
     inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
     bounded = inside and isfinite(width := greatest - least)
@@ -101,15 +109,14 @@ def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
     return max(by_size, ceil(difference.n * MIN_NONZERO / nonzero) - difference.n, 1)
 
 
-def _by_seed(values: Values, seatings: int) -> dict[int, float]:
-    seeds: defaultdict[int, dict[Place, float]] = defaultdict(dict)
-    for place, value in values.items():
-        seeds[place[0]][place] = value
-    return {
-        seed: sum(some.values()) / len(some)
-        for seed, some in seeds.items()
-        if len({seating for _, seating, _ in some}) == seatings
-    }
+def seed_means(values: Values, seatings: int) -> SeedMeans:
+    """The mean of each seed that was played in all seatings."""
+    seeds: defaultdict[int, list[float]] = defaultdict(list)
+    played: defaultdict[int, set[int]] = defaultdict(set)
+    for (seed, seating, _), value in values.items():
+        seeds[seed].append(value)
+        played[seed].add(seating)
+    return {seed: sum(some) / len(some) for seed, some in seeds.items() if len(played[seed]) == seatings}
 
 
 def blind_control(

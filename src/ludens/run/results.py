@@ -19,9 +19,11 @@ from ludens.models.trained import trained_remark
 from ludens.run.cells import Cell, CellReader
 from ludens.run.comparisons import (
     Pair,
+    SeedMeans,
     blind_control,
-    compare,
+    compare_seeds,
     pairs_to_compare,
+    seed_means,
 )
 from ludens.run.index import RowDict, RowReader, StaleIndex
 from ludens.run.plan import Plan, control_key, is_blind, seated_name, settings_text
@@ -130,10 +132,14 @@ class SuiteResults:
         rows = [row for row in self.rows if not row.blind and task.name in row.cells]
         cells = {row.name: row.cells[task.name] for row in rows}
         means = {name: cell.metrics[metric.name].mean for name, cell in cells.items() if cell.episodes}
+        by_seed: dict[tuple[str, int], SeedMeans] = {}
         for a, b in pairs_to_compare(means, metric.higher_is_better):
-            values_a, values_b = (cells[name].paired_values(metric) for name in (a, b))
             seatings = max(len(cells[name].task.seatings) for name in (a, b))
-            yield compare(metric, values_a, values_b, seatings, a=a, b=b, task=task.name)
+            for name in (a, b):
+                if (name, seatings) not in by_seed:
+                    by_seed[name, seatings] = seed_means(cells[name].paired_values(metric), seatings)
+            left, right = by_seed[a, seatings], by_seed[b, seatings]
+            yield compare_seeds(metric, left, right, seatings, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -319,8 +325,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
             if all(estimate.n for estimate in estimates.values()):
                 summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:
-            values = [item for cell in some.values() for item in cell.values(metric).items()]
-            pooled = metric.over([(place[0], value) for place, value in values])
+            pooled = metric.over([pair for cell in some.values() for pair in cell.observations(metric)])
             summaries[summary.name] = metric.in_table_units(pooled)
     return {name: estimate for name, estimate in summaries.items() if estimate.n}
 
