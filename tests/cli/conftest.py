@@ -12,6 +12,7 @@ import pytest
 
 from ludens.cli import main
 from ludens.core import policy
+from tests.support.runs import without_controls
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def ludens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
     def run(*argv: str) -> Ran:
         monkeypatch.setattr(policy, "_confirmed", set())  # of another command
-        code = main(argv)
+        code = main(without_controls(argv))
         captured = capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 

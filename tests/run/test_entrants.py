@@ -65,6 +65,13 @@ def test_templates_are_added_to_models_only() -> None:
     assert found.specs == {"x": "openai/x?templates=/my%20templates", "bot/first": "bot/first"}
 
 
+def test_by_default_models_that_look_have_controls() -> None:
+    looking, reading = "openai/x", "openai/y?modality=text"
+    entrants = entrants_of([looking, reading, "openai/z?blind=true", "bot/random"], blind_control=None)
+    assert entrants.controls == {"x (blind)": "x"}
+    assert entrants_of(["bot/random", reading], blind_control=None).controls == {}
+
+
 def test_controls_are_the_same_models_blind() -> None:
     found = entrants_of(["openai/x?style=cot", "bot/random"], blind_control=True)
     assert found.specs == {

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
@@ -57,12 +57,18 @@ class Ran:
     err: str
 
 
+def without_controls(argv: Sequence[str]) -> list[str]:
+    """The words of a command; models are evaluated without blind controls unless the words ask for them."""
+    asked = not argv or argv[0] != "eval" or any(word.endswith("blind-control") for word in argv)
+    return [*argv] if asked else [*argv, "--no-blind-control"]
+
+
 async def ludens(
     *argv: str, meanwhile: Callable[[asyncio.subprocess.Process], Any] | None = None, **env: str
 ) -> Ran:
     """Run the real command; `meanwhile` is awaited with the running process."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "ludens", *argv,
+        sys.executable, "-m", "ludens", *without_controls(argv),
         stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         cwd=ROOT, env={**_clean(), "PYTHONWARNINGS": "error", **env},
     )  # fmt: skip
@@ -93,7 +99,7 @@ async def ludens_here(*argv: str, **env: str) -> Ran:
         redirect_stderr(err),
     ):
         os.environ.pop("COLUMNS", None)
-        code = await asyncio.to_thread(main, argv)
+        code = await asyncio.to_thread(main, without_controls(argv))
     out.flush()
     err.flush()
     return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))

@@ -96,7 +96,7 @@ def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Faul
         specs = {name: str(_with(parse_spec(spec), modality=None)) for name, spec in specs.items()}
         flags += ["--modality", "text"]
     flags += [w for seat, old in plan.seated.items() for w in ("--seat", f"{seat}={changed.get(old, old)}")]
-    flags += ["--blind-control"] if plan.controls and not text else []
+    flags += ["--no-blind-control"] if not plan.controls and not text else []
     values = {"tasks": ",".join(tasks), "limit": plan.limit, "seed": plan.seed, "templates": plan.templates}
     flags += [word for name, value in values.items() if value for word in (f"--{name}", str(value))]
     usual = {"samples": (plan.samples, 1), "theme": (plan.theme, "classic"), "size": (size, 512)}

@@ -273,7 +273,7 @@ def eval_(
     size: Size = 512,
     modality: Literal["image", "text", "both"] | None = None,
     blind: Flag = False,
-    blind_control: Flag = False,
+    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
     style: Literal["direct", "cot", "explain"] | None = None,
     frames: Whole | None = None,
     memory: Literal["none", "last", "all"] | None = None,
@@ -297,7 +297,7 @@ def eval_(
         out: Folder of the run; runs/SUITE-MODEL-TIME by default.
         modality: What models see: pictures, text, or both; by default what the game offers.
         blind: Show models blank pictures of the same size.
-        blind_control: Also evaluate each model with blank pictures.
+        blind_control: Also evaluate each model that looks at pictures with blank ones; this is the default.
         style: Answer directly (default), reason first, or answer and explain.
         frames: Number of latest observations shown as pictures; 1 by default.
         memory: Earlier exchanges kept in the prompt; none by default.
@@ -390,7 +390,7 @@ def demo(
 ) -> int:
     """Run the demo suite with bots and a small model; print a table and write a report. Needs no API key.
 
-    Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano --blind-control`.
+    Equivalent to `ludens eval demo --model bot/random --model bot/best --model nano`.
 
     Args:
         out: Folder for episodes and report; runs/demo-...-TIME by default.

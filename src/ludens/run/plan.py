@@ -176,12 +176,13 @@ def entrants_of(
     *,
     templates: str = "",
     preset: str = "",
-    blind_control: bool = False,
+    blind_control: bool | None = False,
 ) -> Entrants:
     """The entrants of a run: specs of models, bots or people.
 
     They get these names, in the same order, or short ones. `prompt_options` are added to every spec, all of
-    which must then be models; with `blind_control`, each model also plays with blank pictures.
+    which must then be models; with `blind_control`, each model also plays with blank pictures. None: those
+    models that look at pictures.
     """
     full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
@@ -191,9 +192,12 @@ def entrants_of(
     if repeated:
         raise BadOption(f"two entrants have the name {repeated[0]!r}.")
     entrants = dict(zip(chosen, full, strict=True))
-    if not blind_control:
+    if blind_control is False:
         return Entrants(entrants)
-    controls = {name + CONTROL: name for name, spec in entrants.items() if is_model(spec)}
+    models = {name: spec for name, spec in entrants.items() if is_model(spec)}
+    controls = {name + CONTROL: name for name, spec in models.items() if blind_control or _looks(spec)}
+    if not controls and blind_control is None:
+        return Entrants(entrants)
     if not controls:
         raise BadOption("--blind-control needs a model: bots see no pictures.")
     both = {**entrants, **{control: _blind(entrants[name]) for control, name in controls.items()}}
@@ -221,6 +225,12 @@ def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) 
             "or write the option into the specs of the models (MODEL?style=cot)."
         )
     return str(spec)
+
+
+def _looks(text: str) -> bool:
+    """Whether a model is shown pictures, as far as its own options say."""
+    options = parse_spec(text).options
+    return "blind" not in options and options.get("modality") != "text"
 
 
 def _blind(text: str) -> str:
