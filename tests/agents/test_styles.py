@@ -12,17 +12,17 @@ from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UsageError
 from ludens.core.options import configure
-from ludens.core.registry import GAMES
 from ludens.core.replay import replay
 from ludens.core.reply import MessageFormat
 from ludens.core.view import RenderOptions, view_of
+from ludens.games.comma import panel
 from ludens.models.chat import Answer, Model, Request
 from ludens.models.settings import STYLES, PromptOptions
 from tests.support.pebbles import Talk
 
 WORDS = {"direct": "without explaining", "cot": "step by step", "explain": '"Explanation:"'}
 MESSAGE_WORDS = {"direct": "without reasoning", "cot": "step by step", "explain": "explain it afterwards"}
-PUZZLES = [name for name in GAMES.names() if name.startswith("comma/")]
+PUZZLES = [f"comma/{name}" for name in panel.PUZZLES]
 
 
 def question(name: str, seat: str, style: str) -> str:

@@ -19,6 +19,7 @@ from ludens.core.plain import plural
 from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
 from ludens.run.store import read_plan
+from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
 from ludens.suites.comma.judge.conversation import LABELS, conversation_of
 from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
@@ -80,7 +81,7 @@ def _exit_code(verdicts: Sequence[Verdict]) -> int:
 def _records(run: Path) -> list[Record]:
     read_plan(run)
     finished = [record for record in read_records(run) if record.episode.status != "void"]
-    puzzles = [record for record in finished if record.episode.game.startswith("comma/")]
+    puzzles = [record for record in finished if record.episode.game.removeprefix("comma/") in PUZZLES]
     if not puzzles:
         raise BadOption(f"{str(run)!r} contains no finished episode of a COMMA puzzle.")
     return puzzles

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from ludens.core import registry
 from ludens.core.random import Stream, stream
+from ludens.games.comma import panel
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, solve
 
-PUZZLES = [name for name in registry.GAMES.names() if name.startswith("comma/")]
+PUZZLES = [f"comma/{name}" for name in panel.PUZZLES]
 MANUALS = ("standard", "random")
 
 TALK = (

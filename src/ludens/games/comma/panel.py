@@ -24,6 +24,7 @@ from ludens.games.comma.puzzle import Manual, Puzzle
 from ludens.games.comma.view import CommaView
 
 PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
+"""In the order of the paper's tables."""
 SEAT = "solver"
 _ATTEMPTS = 20_000
 

@@ -25,6 +25,7 @@ from typing import ClassVar
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
+from ludens.games.comma.panel import PUZZLES
 from ludens.run.task import (
     MODEL,
     Metric,
@@ -41,8 +42,6 @@ from ludens.run.twins import both_of
 from ludens.suites.comma.judge.conversation import LABELS
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS, skills_of, summaries
 
-PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
-"""In the order of the paper's tables."""
 SEEDS, FEW, MANY = 100, 3, 2_000
 
 _FOLDER = Path(__file__).parent
