@@ -16,10 +16,10 @@ from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, check_writable, json_out, table, write_file
 from ludens.core.errors import BadOption
 from ludens.core.plain import plural
+from ludens.games.comma.panel import PUZZLES
 from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
 from ludens.run.store import read_plan
-from ludens.suites.comma import PUZZLES
 from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
 from ludens.suites.comma.judge.conversation import LABELS, conversation_of
 from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
