@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
-from ludens.games.comma.panel import PUZZLES
+from ludens.games.comma.panel import PUZZLES as PUZZLES
 from ludens.run.task import (
     MODEL,
     Metric,
