@@ -24,6 +24,8 @@ _FILE = Path(__file__).parent / "templates" / "agent.md"
 
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     """The messages sent to a model for an ask."""
+    if ask.observation.system is not None:
+        return _as_released(ask, ask.observation.system, options)
     templates = prompt_templates(options.overrides)
     # What never changes comes first, so that servers can cache it.
     messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
@@ -38,6 +40,18 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
         messages.append(_assistant(reply, templates))
         again = templates.fill("refused", reason=reason, reply=ask.format.ask(ask.legal))
         messages.append(Message("user", (again,)))
+    return messages
+
+
+def _as_released(ask: Ask, system: str, options: PromptOptions) -> list[Message]:
+    """The prompt of a dataset: its system message and its question, and nothing of ours."""
+    pictures = [p.blank() if options.blind else p for p in ask.observation.images]
+    messages = [Message("system", (system,))] if system else []
+    messages.append(Message("user", (*pictures, ask.observation.notes)))
+    templates = prompt_templates(options.overrides)
+    for reply, reason in ask.refused:
+        messages.append(_assistant(reply, templates))
+        messages.append(Message("user", (templates.fill("refused", reason=reason, reply=""),)))
     return messages
 
 

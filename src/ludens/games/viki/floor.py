@@ -372,10 +372,14 @@ def distances(answer: Trajectory, truth: Trajectory) -> dict[str, float]:
     return dict(zip(NAMES, values, strict=True))
 
 
-def reward(apart: dict[str, float]) -> float:
+def reward(apart: dict[str, float], unit: float = 1.0) -> float:
     """The training reward of one robot: the mean of 1 - distance / scale, each at least 0.
 
     The published reward measures RMSE per coordinate, which is smaller by the root of 2.
+
+    Args:
+        apart: The distances, by name.
+        unit: What one of their units counts, in pixels.
     """
     shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
-    return sum(max(0.0, 1 - shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
+    return sum(max(0.0, 1 - unit * shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)

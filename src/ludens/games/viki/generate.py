@@ -1,8 +1,9 @@
 """The generator: a seed and a split give a scene with a task, its shortest plan and its best team.
 
-A template is drawn, then the robot types of a team that could be the best one for it, all about equally
-often, and then scenes with robots of these types, until one has a plan of at most 11 steps and exactly that
-team as its only best one. So the answer depends on who is where, not on the words of the task.
+A template is drawn, then the set of robot types that are present, then one of the teams of these types that
+could be the best one for the template, all equally often, and then scenes with such robots, until one has a
+plan of at most 11 steps and exactly that team as its only best one. So the answer depends on who is where,
+not on the words of the task nor on which types are there.
 """
 
 from __future__ import annotations
@@ -48,10 +49,15 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 """train, id (in-domain test): all families but 11; ood: family 11; layout: like id, in held-out layouts."""
 HELD_OUT_FAMILY = 11
 MOST_STEPS = 11
-_PATIENCE = 16
-"""Scenes drawn for one wanted team before another one is drawn."""
-_IDLE = ((0, 1, 2, 3), (0.1, 0.45, 0.3, 0.15))
-"""How many robots are added to the wanted team, and how often."""
+MOST_ROBOTS = 4
+_PATIENCE = 60
+"""Scenes drawn for one wanted team before other types and another team are drawn: few teams need more."""
+_PRESENT = ((2, 3, 4), (0.35, 0.45, 0.2))
+"""How many robot types are present, and how often: with one type alone, there would be nothing to choose."""
+_AGAIN = 0.2
+"""How often one more robot of a type that is present is added."""
+_BYSTANDER = 0.15
+"""How often one of the types is a quadruped where quadrupeds are of no use."""
 _CROWDED = 8
 """Things in one area, at most."""
 _ARMED = tuple(name for name, robot in ROBOTS.items() if robot.arms)
@@ -98,10 +104,10 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
     task_template = _draw_template(random, split)
     if template is not None:
         task_template = TEMPLATES[template]
-    teams = wanted_teams(task_template.id)
     while True:
-        wanted = random.choice(teams)
-        idle = _idle_types(random, wanted)
+        present = _present_types(random, task_template.id)
+        wanted = random.choice(wanted_teams(task_template.id, present))
+        idle = _idle_types(random, present, wanted)
         for _ in range(_PATIENCE):
             scene = _labelled(_Draft(random, task_template, split, wanted, idle).scene(), wanted)
             if scene is not None:
@@ -118,32 +124,51 @@ def _draw_template(random: Stream, split: Split) -> Template:
 
 
 @cache
-def wanted_teams(template: str) -> tuple[Types, ...]:
-    """Sets of robot types of which one is drawn as the best team.
+def wanted_teams(template: str, present: Types) -> tuple[Types, ...]:
+    """The sets of present types of which one is drawn as the best team; sets that are hardly ever needed are
+    left out."""
+    return tuple(team for team in _teams(template) if set(team) <= set(present))
 
-    Sets that are hardly ever needed are left out; pairs, for which fewer scenes fit, are drawn more often.
-    """
-    pairs = tuple(combinations(_ARMED, 2))
+
+@cache
+def _teams(template: str) -> tuple[Types, ...]:
+    alone, pairs = tuple((name,) for name in _ARMED), tuple(combinations(_ARMED, 2))
     if template == "13-1":
         return tuple((name,) for name in ROBOTS)
-    alone = tuple((name,) for name in _ARMED)
     if template == "13-2":
-        return (*alone, *(("panda", name) for name in (*_LEGGED, *_LEGGED, "fetch", "unitree_h1", "stompy")))
+        return (*alone, *(("panda", name) for name in (*_LEGGED, *_ARMED[1:])))
     if template in _ONE_THING:
-        return (*alone, *(pair for pair in (*pairs, *pairs) if "panda" in pair))
+        return (*alone, *(pair for pair in pairs if "panda" in pair))
     if template in _USED:
-        return (*alone, *pairs, *pairs, *product(_ARMED[1:], _LEGGED))
-    return (*alone, *alone, *pairs, *pairs, *pairs)
+        return (*alone, *pairs, *product(_ARMED[1:], _LEGGED))
+    return (*alone, *pairs)
 
 
-def _idle_types(random: Stream, wanted: Types) -> Types:
-    """Types of robots to add: mostly others than the wanted ones, and mostly with arms."""
-    most = 3 - len(wanted) if wanted[-1] in _LEGGED and len(wanted) > 1 else 4 - len(wanted)
-    types = []
-    for _ in range(min(most, random.weighted(*_IDLE))):
-        group = random.weighted((_ARMED, _LEGGED, wanted), (0.75, 0.15, 0.1))
-        types.append(random.choice([name for name in group if name not in wanted] or wanted))
+def _present_types(random: Stream, template: str) -> Types:
+    """The types of robots in a scene: whoever could belong to the best team, and at least three teams."""
+    useful = sorted({name for team in _teams(template) for name in team})
+    bystanders = [name for name in ROBOTS if name not in useful]
+    while True:
+        types = random.sample(useful, random.weighted(*_PRESENT))
+        if bystanders and len(types) > 2 and random.random() < _BYSTANDER:
+            types[-1] = random.choice(bystanders)
+        present = tuple(sorted(types))
+        if len(wanted_teams(template, present)) >= (2 if template == "13-1" else 3):
+            return present
+
+
+def _idle_types(random: Stream, present: Types, wanted: Types) -> Types:
+    """The present types that are not wanted, and sometimes one more robot of a type that is present."""
+    arms = 1 if _needs_two_arms(wanted) else 0
+    types = [name for name in present if name not in wanted]
+    if len(wanted) + len(types) + arms < MOST_ROBOTS and random.random() < _AGAIN:
+        types.append(random.choice(present))
     return tuple(types)
+
+
+def _needs_two_arms(wanted: Types) -> bool:
+    """Whether a box is pushed from one fixed arm to another."""
+    return "panda" in wanted and any(name in _LEGGED for name in wanted)
 
 
 def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
@@ -291,7 +316,7 @@ class _Draft:
     def _robots(self) -> tuple[Robot, ...]:
         random = self.random
         types = [(name, True) for name in self.wanted]
-        if self.wanted[0] == "panda" and self.wanted[-1] in _LEGGED:
+        if _needs_two_arms(self.wanted):
             types.append(("panda", True))
         types += [(name, False) for name in self.idle]
         random.shuffle(types)

@@ -16,7 +16,7 @@ from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.games.viki.checker import PlanVerdict, check
-from ludens.games.viki.floor import NAMES, FloorPlan, Point, distances, path, reward, sample_path
+from ludens.games.viki.floor import NAMES, SIDE, FloorPlan, Point, distances, path, reward, sample_path
 from ludens.games.viki.generate import SeededScene, store, stored
 from ludens.games.viki.replies import (
     PATHS,
@@ -49,7 +49,7 @@ class AnswerState(SceneState):
     """A scene and the answers about it."""
 
     attempts = 1
-    """How many answers may be setup."""
+    """How many answers may be given."""
     answers: tuple[str, ...] = ()
 
     @property
@@ -88,6 +88,7 @@ class Level(Game):
     seats = (SEAT,)
     best = "bot/oracle"
     question = True
+    version = 2
 
     look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
@@ -106,6 +107,11 @@ class Level(Game):
     module: ClassVar[str] = "generate"
     """The module that makes its scenes."""
     state_class: ClassVar[type[AnswerState]]
+
+    @property
+    def rules_variant(self) -> Variant:
+        """The rule set: that of the released scorers for released data."""
+        return "released" if self.data else "default"
 
     def start(self, seed: int) -> AnswerState:
         return self.state_class(self, self.setup(seed))
@@ -130,6 +136,9 @@ class Level(Game):
         return [combined(text, part) for text, part in zip(texts, state.accuracies, strict=False)]
 
 
+TYPES_PRESENT = "types present"
+
+
 class ActivateState(AnswerState):
     """A scene and the types that were named."""
 
@@ -140,6 +149,10 @@ class ActivateState(AnswerState):
 
     def solution(self, seat: str) -> str | None:
         return json.dumps(self.scene.team)
+
+    def cues(self, seat: str) -> Mapping[str, str]:
+        """Who is there, not where."""
+        return {TYPES_PRESENT: " ".join(sorted({robot.type for robot in self.scene.robots}))}
 
     @property
     def accuracies(self) -> list[float]:
@@ -240,11 +253,6 @@ class PlanLevel(Level):
     step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
 
     @property
-    def rules_variant(self) -> Variant:
-        """The rule set: that of the released checker for released data."""
-        return "released" if self.data else "default"
-
-    @property
     def question(self) -> bool:  # type: ignore[override]
         """With feedback there are several answers."""
         return not self.feedback
@@ -263,6 +271,7 @@ def verdict_of(setup: SceneSetup, answer: str, variant: Variant) -> PlanVerdict:
 class TraceState(AnswerState):
     """A scene, two errands and the points that were marked."""
 
+    game: TraceLevel
     longest = 1_000
 
     @property
@@ -277,14 +286,18 @@ class TraceState(AnswerState):
         return self.setup.points or tuple(one.points for one in self.errands)
 
     def canonical(self, answer: str) -> str:
-        return read_points(answer, *self.setup.size)
+        return read_points(answer, *self.setup.size, self.game.rules_variant)
 
     def solution(self, seat: str) -> str | None:
         return write_points(self.truth)
 
     @property
     def accuracies(self) -> list[float]:
-        return [sum(map(reward, self._distances(answer))) / len(PATHS) for answer in self.answers]
+        """Scaled to a picture of 512 pixels; by the released rules, pixels count as they are."""
+        unit = 1.0 if self.game.data else SIDE / max(self.setup.size)
+        return [
+            sum(reward(one, unit) for one in self._distances(answer)) / len(PATHS) for answer in self.answers
+        ]
 
     def _distances(self, answer: str) -> list[dict[str, float]]:
         """For each robot; none where the answer could not be read."""
@@ -305,6 +318,7 @@ class TraceState(AnswerState):
             **super().facts,
             **apart,
             "average": round(sum(apart.values()) / len(apart), 3),
+            "relative": round(sum(apart.values()) / len(apart) / max(self.setup.size), 5),
             "reward": self.returns[SEAT],
         }
 

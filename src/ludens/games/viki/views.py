@@ -37,7 +37,15 @@ from ludens.games.viki.replies import (
 )
 from ludens.games.viki.rules import tell
 from ludens.games.viki.sources import SceneSetup, SceneState
-from ludens.games.viki.world import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS, Asset, random_action
+from ludens.games.viki.world import (
+    KINDS,
+    PRECONDITIONS,
+    PRIMITIVES,
+    ROBOTS,
+    Asset,
+    KitchenTask,
+    random_action,
+)
 
 
 @lru_cache(maxsize=1)
@@ -98,6 +106,12 @@ def _thing(floor: FloorPlan, asset: Asset) -> str:
     text = f"{asset.name} ({', '.join(marks)})" if marks else asset.name
     inside = floor.seen_in(asset.name)
     return f"{text} with {' and '.join(_thing(floor, one) for one in inside)}" if inside else text
+
+
+def conditions(task: KitchenTask) -> str:
+    """What must hold for the task to be done: orders first, then goals."""
+    orders = [", then ".join(map(tell, order)) for order in task.orders]
+    return "; ".join([*orders, *(tell((goal,)) for goal in task.goals)])
 
 
 INKS = (
@@ -237,7 +251,8 @@ class SceneView(View):
         return describe(self.floor(state, seat), self.you(state, seat))
 
     def notes(self, state: Any, seat: str) -> str:
-        return self.templates.fill("task", task=state.scene.task.text)
+        task = state.scene.task
+        return self.templates.fill("task", task=task.text, conditions=conditions(task))
 
     def format(self, state: SceneState, seat: str) -> AnswerFormat:
         return AnswerFormat(self.templates.fill("answer", **self.answer_values(state)), state.canonical)
@@ -250,6 +265,7 @@ class SceneView(View):
         return {
             **super().values(seat),
             "seen": self.templates.fill(f"seen {self.look}"),
+            "timing": self.templates.fill("timing"),
             "robots": robots_text(),
             "primitives": primitives_text(),
         }
@@ -290,11 +306,16 @@ class LevelView(SceneView):
         return state.setup.prompt or super().notes(state, seat)
 
     def brief(self, state: Any, seat: str) -> str:
-        """The task in words, and what must hold: words of a held-out family are new to a small model."""
+        """The notes without the words around them."""
         task = state.scene.task
-        orders = [", then ".join(map(tell, order)) for order in task.orders]
-        conditions = "; ".join([*orders, *(tell((goal,)) for goal in task.goals)])
-        return state.setup.prompt or f"{task.text}\n{conditions}"
+        return state.setup.prompt or f"{task.text}\n{conditions(task)}"
+
+    def system(self, state: Any, seat: str) -> str | None:
+        return state.setup.system if self.game.data else None
+
+    def rules(self, seat: str) -> str:
+        """Nothing for released data, whose prompts say what there is to say."""
+        return "" if self.game.data else super().rules(seat)
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "types": ", ".join(ROBOTS)}
