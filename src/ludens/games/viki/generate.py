@@ -58,12 +58,18 @@ _AGAIN = 0.2
 """How often one more robot of a type that is present is added."""
 _BYSTANDER = 0.15
 """How often one of the types is a quadruped where quadrupeds are of no use."""
+_PULLED = 0.5
+"""How often a thing of the task is where the wanted team is better than others."""
 _CROWDED = 8
 """Things in one area, at most."""
 _ARMED = tuple(name for name, robot in ROBOTS.items() if robot.arms)
 _LEGGED = tuple(name for name, robot in ROBOTS.items() if robot.pushes)
-_ONE_THING = ("1-1", "1-2", "10-1", "10-2", "11-1", "11-2")
-"""Templates in which one thing is moved: a second robot only helps next to a fixed arm."""
+_ONE_THING = ("1-1", "1-2", "10-1", "11-1", "11-2")
+"""Templates in which one thing is moved and nothing opened: a second robot does not make that faster."""
+_TO_AREA = ("1-1", "3-1", "4-1", "6-1", "6-2", "11-1", "11-2", "11-3", "12-1", "12-2", "13-2")
+"""Templates in which things must get into another area: a fixed arm cannot do that alone."""
+_CARRIED = ("6-1", "6-2", "11-3", "12-1", "12-2")
+"""Those in which a fixed arm only helps somebody who carries two things."""
 _USED = ("4-1", "7-1", "7-2")
 """Templates in which a quadruped can switch something on."""
 
@@ -125,8 +131,10 @@ def _draw_template(random: Stream, split: Split) -> Template:
 
 @cache
 def wanted_teams(template: str, present: Types) -> tuple[Types, ...]:
-    """The sets of present types of which one is drawn as the best team; sets that are hardly ever needed are
-    left out."""
+    """The sets of present types of which one is drawn as the best team; sets that cannot be the best one, or
+    hardly ever are, are left out."""
+    if template == "13-2" and not set(present) <= {"panda", *_LEGGED}:
+        present = tuple(name for name in present if name not in _LEGGED)  # whoever carries it is faster
     return tuple(team for team in _teams(template) if set(team) <= set(present))
 
 
@@ -135,25 +143,29 @@ def _teams(template: str) -> tuple[Types, ...]:
     alone, pairs = tuple((name,) for name in _ARMED), tuple(combinations(_ARMED, 2))
     if template == "13-1":
         return tuple((name,) for name in ROBOTS)
+    if template in _TO_AREA:
+        alone = alone[1:]
     if template == "13-2":
-        return (*alone, *(("panda", name) for name in (*_LEGGED, *_ARMED[1:])))
+        return (*alone, *(("panda", name) for name in _LEGGED))
     if template in _ONE_THING:
-        return (*alone, *(pair for pair in pairs if "panda" in pair))
+        return alone
+    if template in _CARRIED:
+        pairs = tuple(pair for pair in pairs if pair != ("panda", "fetch"))
     if template in _USED:
         return (*alone, *pairs, *product(_ARMED[1:], _LEGGED))
     return (*alone, *pairs)
 
 
 def _present_types(random: Stream, template: str) -> Types:
-    """The types of robots in a scene: whoever could belong to the best team, and at least three teams."""
+    """The types of robots in a scene; at least three teams of them (two in family 13) can be the best one."""
     useful = sorted({name for team in _teams(template) for name in team})
     bystanders = [name for name in ROBOTS if name not in useful]
     while True:
-        types = random.sample(useful, random.weighted(*_PRESENT))
+        types = random.sample(useful, min(len(useful), random.weighted(*_PRESENT)))
         if bystanders and len(types) > 2 and random.random() < _BYSTANDER:
             types[-1] = random.choice(bystanders)
         present = tuple(sorted(types))
-        if len(wanted_teams(template, present)) >= (2 if template == "13-1" else 3):
+        if len(wanted_teams(template, present)) >= (2 if template in ("13-1", "13-2") else 3):
             return present
 
 
@@ -206,11 +218,15 @@ class _Draft:
         self.names: dict[str, str] = {}
         self.places: dict[str, str] = dict(self.layout.homes)
         self.closed = {"cabinet": random.random() < 0.65, "drawer": random.random() < 0.4}
+        self.hub = random.choice([name for name in self.areas if name not in ("ground", "rack")])
+        """Where a fixed arm of the wanted team stands."""
 
     def scene(self) -> Scene | None:
         """A scene; None if it is no task, or too crowded for names to be read in the picture."""
         random = self.random
         self._name_things()
+        if "f" in self.names:
+            self.hub = self.layout.homes[self.names["f"]]
         self._put_things()
         self._put_others()
         if max(Counter(map(self._area, self.places)).values()) > _CROWDED:
@@ -267,6 +283,10 @@ class _Draft:
     def _anywhere(self, name: str, away: set[str]) -> str:
         """A place where players can see the thing: never inside something closed."""
         random = self.random
+        if name in self.names.values() and random.random() < _PULLED:
+            place = self._fitting()
+            if place is not None and place not in away and name != "cardboardbox":
+                return place
         chance = random.random()
         if name == "cardboardbox":
             options = [area for area in self.areas if area != "rack"]
@@ -279,6 +299,18 @@ class _Draft:
         else:
             options = [area for area in self.areas if area not in ("ground", "rack")]
         return random.choice([place for place in options if place not in away] or ["kitchen work area"])
+
+    def _fitting(self) -> str | None:
+        """Where the wanted team is better than others: within reach of its fixed arm, or of it alone."""
+        if "panda" in self.wanted:
+            return self.hub
+        if self.wanted == ("fetch",):
+            return "ground"
+        heights = [ROBOTS[kind].high for kind in self.idle if ROBOTS[kind].arms and kind not in self.wanted]
+        rack = self.areas["rack"].height
+        if len(self.wanted) == 1 and heights and max(heights) < rack <= ROBOTS[self.wanted[0]].high:
+            return "rack"
+        return None
 
     def _put_others(self) -> None:
         others = [
@@ -326,11 +358,13 @@ class _Draft:
         )
 
     def _stand(self, kind: str, wanted: bool) -> str:
-        """Where a robot starts: fixed arms and wanted robots mostly where they are of use, others rarely."""
+        """Where a robot starts: wanted robots mostly where they are of use, others rarely."""
         random = self.random
         allowed = [name for name in self.areas if ROBOTS[kind].mobile or name not in ("ground", "rack")]
+        if wanted and kind == "panda" and not _needs_two_arms(self.wanted) and random.random() < 0.8:
+            return self.hub
         useful = {self._area(name) for name in self.names.values()}
-        near = random.random() < (0.6 if wanted else 0.3)
+        near = random.random() < (0.75 if wanted else 0.2)
         return random.choice([name for name in allowed if (name in useful) == near] or allowed)
 
     def _area(self, name: str) -> str:

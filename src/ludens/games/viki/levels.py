@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
+from itertools import count, takewhile
 from math import hypot
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -31,7 +31,7 @@ from ludens.games.viki.replies import (
     write_points,
 )
 from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
-from ludens.games.viki.world import ROBOTS
+from ludens.games.viki.world import ROBOTS, Robot
 from ludens.pictures.sets import installed_sets
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ class TraceLevel(Level):
     """Mark the paths of two robots in the picture, five points each (VIKI level 3).
 
     Seats: `planner`, alone, for one move.
-    Observation: the kitchen, the task, and what you and one partner do next.
+    Observation: the kitchen, the task, and what you and one partner do next, as the shortest plan has it.
     Actions: two lists of five points [x, y], yours first, in units of 1/512 of the picture's side.
     Rewards: for each robot the mean of 1 - distance / scale over RMSE, Hausdorff and discrete Frechet
     distance, each at least 0; then the mean of both robots. An unreadable answer earns 0, and its distances
@@ -343,7 +343,7 @@ class TraceLevel(Level):
     module = "trace"
 
     def setup(self, seed: int) -> SceneSetup:
-        """The first scene of a seed in which two robots have a way to go."""
+        """The first scene of a seed in whose plan two robots have a way to go."""
         return super().setup(seed) if self.data else _with_paths(self, seed)
 
 
@@ -357,7 +357,7 @@ def _with_paths(game: TraceLevel, seed: int) -> SceneSetup:
 
 @dataclass(frozen=True)
 class RobotErrand:
-    """What a robot does next, and the path it takes."""
+    """What a robot does first by the plan, and the path it takes."""
 
     robot: str
     target: str
@@ -367,21 +367,31 @@ class RobotErrand:
 
 @lru_cache(maxsize=1024)
 def errands(setup: SceneSetup) -> tuple[RobotErrand, RobotErrand] | None:
-    """What two robots of a scene do next; None where fewer than two of them have a way to go."""
-    scene, floor, pair = setup.scene, FloorPlan(setup.scene), list[RobotErrand]()
-    random = stream(setup.seed, "errands")
-    for robot in random.sample(scene.robots, len(scene.robots)):
-        taken = {errand.target for errand in pair}
-        targets = [name for name in sorted(floor.centres) if name not in taken]
-        mobile = ROBOTS[robot.type].mobile
-        here = {name for name in targets if floor.area_of(name) == robot.place}
-        choices = [name for name in targets if (name in here) is not mobile]
-        if choices and (mobile or ROBOTS[robot.type].arms):
-            target = random.choice(choices)
-            words = f"{'Move to' if mobile else 'Reach'} the {target}"
-            corners = sample_path(path(floor, robot.id, target), POINTS)
-            points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
-            pair.append(RobotErrand(robot.id, target, words, points))
-        if len(pair) == len(PATHS):
-            return pair[0], pair[1]
-    return None
+    """What two robots do by the plan; None where fewer than two of them have a way to go in it."""
+    floor = FloorPlan(setup.scene)
+    ways = [way for robot in setup.scene.robots if (way := _first_way(floor, robot)) is not None]
+    if len(ways) < len(PATHS):
+        return None
+    one, two = stream(setup.seed, "errands").sample(ways, len(PATHS))
+    return one, two
+
+
+def _first_way(floor: FloorPlan, robot: Robot) -> RobotErrand | None:
+    """The first Move of a robot in the plan, or the first Reach of a fixed arm: until then it stays where it
+    is. A robot goes to the thing that it uses there."""
+    actions = [step[robot.id] for step in floor.scene.plan if robot.id in step]
+    mobile = ROBOTS[robot.type].mobile
+    primitive = "Move" if mobile else "Reach"
+    at = next((number for number, action in enumerate(actions) if action[0] == primitive), None)
+    if at is None or any(action[0] == "Push" for action in actions[:at]):
+        return None
+    target = actions[at][1]
+    if mobile:
+        stay = takewhile(lambda action: action[0] not in ("Move", "Push"), actions[at + 1 :])
+        used = [action[1] for action in stay]
+        target = next((name for name in used if floor.is_seen_in(name, target)), target)
+    elif target not in floor.centres:
+        return None
+    corners = sample_path(path(floor, robot.id, target), POINTS)
+    points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
+    return RobotErrand(robot.id, target, f"{'Move to' if mobile else 'Reach'} the {target}", points)
