@@ -40,7 +40,7 @@ def _between(world: World, state: WorldState, one: JointAction, two: JointAction
     for target in args:
         if target in assets and target in others and (primitive, second) <= (second, primitive):
             yield f"{primitive} and {second} of one thing"
-        if target in assets and others[0] in world.chain(state, target):
+        if target in assets and others[0] in assets and others[0] in world.chain(state, target):
             yield f"{primitive} of what is in or on a thing, and {second} of that thing"
     places = world.first_robot + robot in state.place and primitive == "Place"
     if places and second == "Move" and world.area(state, others[0]) == state.at[robot]:

@@ -208,7 +208,7 @@ def arrange(areas: Sequence[Area]) -> dict[str, Box]:
         most = (BOTTOM - TOP) / len(deep) - STRIP
         heights = [min(most, LOWEST + round(_DEEPER * (area.depth - _SHALLOW))) for area in deep]
         free = BOTTOM - TOP - sum(heights) - STRIP * len(deep)
-        y = TOP + round(free * (deep[0].y - nearest) / max(farthest - nearest, 1e-9))
+        y = float(TOP + round(free * (deep[0].y - nearest) / max(farthest - nearest, 1e-9)))
         rest = (BOTTOM - y - sum(heights) - STRIP * len(deep)) // max(1, len(deep) - 1)
         for area, height in zip(deep, heights, strict=True):
             boxes[area.name] = Box(x, y, right - x, height)

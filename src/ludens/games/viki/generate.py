@@ -56,6 +56,8 @@ _PRESENT = ((2, 3, 4), (0.35, 0.45, 0.2))
 """How many robot types are present, and how often: with one type alone, there would be nothing to choose."""
 _AGAIN = 0.2
 """How often one more robot of a type that is present is added."""
+_PUSHED = 0.5
+"""How often nobody can carry a thing that can be pushed in a box."""
 _BYSTANDER = 0.15
 """How often one of the types is a quadruped where quadrupeds are of no use."""
 _PULLED = 0.5
@@ -158,6 +160,8 @@ def _teams(template: str) -> tuple[Types, ...]:
 
 def _present_types(random: Stream, template: str) -> Types:
     """The types of robots in a scene; at least three teams of them (two in family 13) can be the best one."""
+    if template == "13-2" and random.random() < _PUSHED:
+        return tuple(sorted(("panda", *_LEGGED)))
     useful = sorted({name for team in _teams(template) for name in team})
     bystanders = [name for name in ROBOTS if name not in useful]
     while True:
@@ -352,17 +356,19 @@ class _Draft:
             types.append(("panda", True))
         types += [(name, False) for name in self.idle]
         random.shuffle(types)
-        return tuple(
-            Robot(f"R{number}", kind, self._stand(kind, wanted))
-            for number, (kind, wanted) in enumerate(types, 1)
-        )
+        robots = []
+        for number, (kind, wanted) in enumerate(types, 1):
+            robots.append(Robot(f"R{number}", kind, self._stand(kind, wanted)))
+            if wanted and kind == "panda" and _needs_two_arms(self.wanted):
+                self.hub = self.names["p"]  # the second arm takes what the first one has loaded
+        return tuple(robots)
 
     def _stand(self, kind: str, wanted: bool) -> str:
         """Where a robot starts: wanted robots mostly where they are of use, others rarely."""
         random = self.random
         allowed = [name for name in self.areas if ROBOTS[kind].mobile or name not in ("ground", "rack")]
-        if wanted and kind == "panda" and not _needs_two_arms(self.wanted) and random.random() < 0.8:
-            return self.hub
+        if wanted and kind == "panda" and random.random() < 0.8:
+            return self.hub if self.hub in allowed else random.choice(allowed)
         useful = {self._area(name) for name in self.names.values()}
         near = random.random() < (0.75 if wanted else 0.2)
         return random.choice([name for name in allowed if (name in useful) == near] or allowed)
