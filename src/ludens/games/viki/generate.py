@@ -57,7 +57,8 @@ _PRESENT = ((2, 3, 4), (0.35, 0.45, 0.2))
 _AGAIN = 0.2
 """How often one more robot of a type that is present is added."""
 _PUSHED = 0.5
-"""How often nobody can carry a thing that can be pushed in a box."""
+"""How often nobody can carry a thing that can be pushed in a box: whoever can is faster, and two types of
+quadrupeds would be equally good, so here the types that are present tell the team."""
 _BYSTANDER = 0.15
 """How often one of the types is a quadruped where quadrupeds are of no use."""
 _PULLED = 0.5
@@ -161,7 +162,7 @@ def _teams(template: str) -> tuple[Types, ...]:
 def _present_types(random: Stream, template: str) -> Types:
     """The types of robots in a scene; at least three teams of them (two in family 13) can be the best one."""
     if template == "13-2" and random.random() < _PUSHED:
-        return tuple(sorted(("panda", *_LEGGED)))
+        return tuple(sorted(("panda", random.choice(_LEGGED))))
     useful = sorted({name for team in _teams(template) for name in team})
     bystanders = [name for name in ROBOTS if name not in useful]
     while True:
