@@ -26,13 +26,11 @@ from ludens.games.viki.levels import (
 )
 from ludens.games.viki.replies import read_types, write_plan
 from ludens.games.viki.sources import SEAT, SceneSetup
-from tests.games.viki.hand_kitchen import PLAN, SCENE
+from tests.games.viki.hand_kitchen import PLAN, SCENE, WALKING
 from tests.support.players import Scripted
 
 GIVEN = SceneSetup(5, SCENE)
-WALKING = SceneSetup(
-    5, replace(SCENE, plan=({"R1": ("Move", "room"), "R3": ("Move", "table")}, {"R3": ("Reach", "apple")}))
-)
+PATHS = SceneSetup(5, WALKING)
 RIGHT = write_plan(PLAN)
 LONG = write_plan([{"R1": ("Move", "table")}, *PLAN])
 IMPOSSIBLE = write_plan([{"R1": ("Grasp", "apple")}])
@@ -173,14 +171,14 @@ def test_errands_come_from_the_plan() -> None:
 
 
 def test_the_path_itself_earns_everything() -> None:
-    state = TraceState(TraceLevel(), WALKING)
+    state = TraceState(TraceLevel(), PATHS)
     answered(state, state.solution(SEAT) or "")
     assert state.returns == {SEAT: 1.0}
     assert state.facts["average"] == 0.0
 
 
 def test_an_unreadable_path_is_the_worst() -> None:
-    state = TraceState(TraceLevel(), WALKING)
+    state = TraceState(TraceLevel(), PATHS)
     corners = json.dumps([[[0.0, 0.0]] * 5, [[512.0, 512.0]] * 5], separators=(",", ":"))
     far = answered(state.clone(), state.canonical(corners))
     nothing = answered(state.clone(), "")
