@@ -26,6 +26,9 @@ help: ## List targets
 demo: $(VENV)/.ready-demo ## Run the demo suite with bots and nano; needs no API key
 	@$(BIN)/ludens demo $(ARGS)
 
+# Tests start many processes: bytecode is kept even where the environment forbids it, as container images do.
+test slow: export PYTHONDONTWRITEBYTECODE :=
+
 test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 	@$(SAY) "tests"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)

@@ -53,8 +53,8 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     ms = round((perf_counter() - started) * 1000, 3)
     direct = reply.action is not None
     # What was refused is recorded, so that it can be verified.
-    said = reply.action if verdict != "ok" and reply.action is not None else reply.text
-    text = action if said == action else _recorded(said, config)
+    reply_text = reply.action if verdict != "ok" and reply.action is not None else reply.text
+    text = action if reply_text == action else _recorded(reply_text, config)
     reasoning = _recorded(reply.reasoning, config)
     finish, reason = storable(reply.finish), storable(reason)
     return Try(text, verdict, reason, finish, reply.usage, ms, reasoning, direct), action
@@ -79,7 +79,6 @@ async def _reply(agent: Agent, ask: Ask) -> Reply:
 
 
 def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
-    """The legal action in a reply, or a `MoveError`."""
     if reply.action is not None:
         action = _recorded(reply.action, config)
     else:
@@ -95,5 +94,4 @@ def _action(reply: Reply, ask: Ask, state: State, config: PlayConfig) -> str:
 
 
 def _recorded(text: str, config: PlayConfig) -> str:
-    """As much of a text as is read and recorded."""
     return storable(text[: config.reply_limit]) if text else ""

@@ -16,17 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import finalize
 
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
 from ludens.core.view import RenderOptions
-
-if TYPE_CHECKING:
-    from ludens.run.engine import RunResult
-    from ludens.run.plan import Plan
-    from ludens.run.results import Results
+from ludens.run.engine import Engine, RunResult, make_executor
+from ludens.run.jobs import JobRunner
+from ludens.run.plan import Plan, entrants_of, make_plan
+from ludens.run.progress import ProgressDisplay
+from ludens.run.report import main_tables, render
+from ludens.run.report.data import episode_rows
+from ludens.run.report.table import plain
+from ludens.run.results import Results, load_results
+from ludens.run.store import Store
 
 
 @dataclass(frozen=True)
@@ -47,17 +51,10 @@ class Evaluation:
 
     def table(self, width: int = 160) -> str:
         """Entrants x tasks as text, with intervals and warnings."""
-        from ludens.run.report.table import plain, split
-        from ludens.run.report.tables import scores, task_scores
-
-        suites = self.results.suites
-        tables = [part for suite in suites for part in (*split(scores(suite)), task_scores(suite))]
-        return plain([part for part in tables if part is not None], width)
+        return plain(main_tables(self.results), width)
 
     def episodes(self) -> list[dict[str, Any]]:
         """One row per episode; `EpisodeRow` documents the columns, metrics are in columns `metric.NAME`."""
-        from ludens.run.report.data import episode_rows
-
         return list(episode_rows(self.results))
 
     def frame(self) -> Any:
@@ -80,8 +77,6 @@ class Evaluation:
         self._write(path, "html")
 
     def _write(self, path: str | Path, format: str) -> None:
-        from ludens.run.report import render
-
         write_atomically(Path(path), render(self.results, format))
 
 
@@ -124,10 +119,6 @@ def evaluate(
         concurrency: Maximum number of episodes in flight.
         progress: Whether progress is shown on stderr.
     """
-    from ludens.run.jobs import JobRunner
-    from ludens.run.plan import entrants_of, make_plan
-    from ludens.run.results import load_results
-
     if isinstance(models, str):
         raise BadOption(f"models must be a list of specs, such as [{models!r}].")
     if concurrency < 1:
@@ -175,10 +166,6 @@ def _run(plan: Plan, folder: Path, concurrency: int, progress: bool) -> RunResul
 
 
 async def _play(plan: Plan, folder: Path, concurrency: int, progress: bool) -> RunResult:
-    from ludens.run.engine import Engine, make_executor
-    from ludens.run.progress import ProgressDisplay
-    from ludens.run.store import Store
-
     with Store.create(folder, plan) as store, ProgressDisplay() if progress else nullcontext() as display:
         executor = make_executor(plan, concurrency=concurrency)
         return await Engine(store, executor, concurrency=concurrency, on_progress=display).run()

@@ -93,8 +93,6 @@ async def play(
 
 
 class _Table:
-    """An episode while it is played."""
-
     state: State
 
     def __init__(
@@ -153,7 +151,6 @@ class _Table:
         return True
 
     def finish(self) -> None:
-        """Record the result."""
         episode, state = self.episode, self.state
         forfeit = episode.status == "forfeit"
         returns = state.forfeited(episode.culprit) if forfeit else state.returns

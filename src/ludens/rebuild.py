@@ -41,7 +41,6 @@ class Sample:
 
     @property
     def pictures(self) -> list[Picture]:
-        """The pictures in the messages, in order."""
         return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
 
     @property
@@ -75,7 +74,7 @@ def samples(
         options: How seats of bots and people are addressed; models are addressed as they were.
     """
     game = game_of(episode, game)
-    table = _Rebuilt(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
+    table = _PromptBuilder(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
     steps = steps or list(replay(episode, game, state))
     rewards = iter(move_rewards(episode, game, steps[-1].state))
     for step in steps:
@@ -92,9 +91,7 @@ def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
     return game.rewards(state, episode.moves)
 
 
-class _Rebuilt:
-    """The seats of an episode while its asks are rebuilt."""
-
+class _PromptBuilder:
     def __init__(self, episode: Episode, view: View, default: PromptOptions | None) -> None:
         self._episode, self._view, self._config = episode, view, config_of(episode)
         self._options = {seat: prompt_options_of(episode, seat, default) for seat in episode.seats}
@@ -124,7 +121,6 @@ class _Rebuilt:
 
 
 def is_model_seat(episode: Episode, seat: str) -> bool:
-    """Whether a model played the seat."""
     return is_model(episode.seats[seat])
 
 

@@ -69,14 +69,14 @@ async def test_another_object_in_place_of_standard_input(monkeypatch: pytest.Mon
 
 def test_long_lines_are_wrapped_and_keep_their_indentation() -> None:
     board = "1 2 3\n  X O X"
-    assert human.wrapped(board, 20) == board
-    assert human.wrapped("    one two three four", 12) == "    one two\n    three\n    four"
-    assert human.wrapped("an extraordinarily-long-unbroken word", 20).splitlines() == [
+    assert human.wrap_text(board, 20) == board
+    assert human.wrap_text("    one two three four", 12) == "    one two\n    three\n    four"
+    assert human.wrap_text("an extraordinarily-long-unbroken word", 20).splitlines() == [
         "an",
         "extraordinarily-long-unbroken",
         "word",
     ]
-    assert human.wrapped("x" * 300, None) == "x" * 300
+    assert human.wrap_text("x" * 300, None) == "x" * 300
 
 
 def test_only_terminals_have_a_width(tmp_path: Path) -> None:

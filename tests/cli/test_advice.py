@@ -12,7 +12,7 @@ from ludens.cli.advice import advice
 from ludens.cli.eval import ExecutionOptions
 from ludens.models.errors import RequestRejected, Secret, classify_error, fault_of
 from tests.support.model_server import ModelServer
-from tests.support.runs import HASTE, QUICK, TURNS, Ran, ludens, plan_of
+from tests.support.runs import HASTE, QUICK, TURNS, Ran, ludens_here, plan_of
 
 FOLDER = Path("runs/a run")
 
@@ -27,7 +27,7 @@ def command(text: str) -> list[str]:
 async def stopped(server: ModelServer, run: Path, *more: str, options: str = HASTE) -> Ran:
     spec = f"vllm/tiny@{server.url}?{options}"
     argv = ("eval", TURNS, "-m", spec, "--name", "a model's name", "--limit", "2", "--out", str(run))
-    return await ludens(*argv, *more)
+    return await ludens_here(*argv, *more)
 
 
 async def test_text_only_model(tmp_path: Path) -> None:
@@ -39,10 +39,10 @@ async def test_text_only_model(tmp_path: Path) -> None:
         assert "a model's name" in again
         assert "--blind-control" not in again
         assert again[-6:] == ["--modality", "text", "--limit", "2", "--theme", "contrast"]
-        resumed = await ludens("resume", str(tmp_path / "run"), "--suite", TURNS)
+        resumed = await ludens_here("resume", str(tmp_path / "run"), "--suite", TURNS)
         assert resumed.code == 2
         assert command(resumed.err) == again
-        working = await ludens(*again, "--out", str(tmp_path / "text"))
+        working = await ludens_here(*again, "--out", str(tmp_path / "text"))
     assert working.code == 0, working.err
     assert "2/2 episodes" in working.err
 
@@ -61,7 +61,7 @@ async def test_context_that_is_too_small(
         again = command(ran.err)
         assert again[-4:] == ["--limit", "2", *changed]
         assert "memory" not in " ".join(again)
-        working = await ludens(*again, "--out", str(tmp_path / "small"))
+        working = await ludens_here(*again, "--out", str(tmp_path / "small"))
     assert working.code == 0, working.err
 
 

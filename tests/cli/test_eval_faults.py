@@ -11,7 +11,7 @@ import pytest
 from ludens.core.episode import Episode
 from ludens.run.lines import read_records
 from tests.support.model_server import ModelServer
-from tests.support.runs import HASTE, TURNS, found, ludens
+from tests.support.runs import HASTE, TURNS, found, ludens, ludens_here
 
 TRANSIENT = [
     "429", "429_seconds", "500", "501", "502", "503", "504", "reset", "half", "wrong_json", "html", "array",
@@ -31,7 +31,7 @@ def spec_of(server: ModelServer, options: str = "") -> str:
 
 async def evaluated(server: ModelServer, run: Path, *more: str, options: str = "") -> tuple[int, str]:
     argv = ("eval", TURNS, "-m", spec_of(server, options), "--name", "tiny", "--out", str(run), *more)
-    ran = await ludens(*argv)
+    ran = await ludens_here(*argv)
     return ran.code, ran.err
 
 
@@ -124,7 +124,7 @@ async def test_permanent_faults_stop_the_run(fault: str, tmp_path: Path, calm: d
         assert 0 < len(kept) < len(calm)
         assert kept.items() <= calm.items()
         server.script = ()
-        ran = await ludens("resume", str(run), "--suite", TURNS)
+        ran = await ludens_here("resume", str(run), "--suite", TURNS)
     assert ran.code == 0, ran.err
     assert _without_address(run) == calm
 
@@ -160,7 +160,7 @@ async def test_option_that_is_left_out_is_in_every_report(tmp_path: Path) -> Non
     version = "vllm/tiny was answered by tiny-2025."
     assert all(episode.remarks == [said, version] for episode in episodes(run))
     for form in ("table", "md", "html"):
-        told = await ludens("report", str(run), "--suite", TURNS, "--format", form)
+        told = await ludens_here("report", str(run), "--suite", TURNS, "--format", form)
         page = Path(run / "report.html").read_text() if form == "html" else told.out
         assert "does not support the option" in page, form
 
@@ -186,7 +186,7 @@ async def test_budget_stops_early(tmp_path: Path, calm: dict[str, str]) -> None:
         assert len(server.requests) <= 27
         assert "(--max-calls 15)" in err
         assert f"ludens resume {run}" in err
-        ran = await ludens("resume", str(run), "--suite", TURNS)
+        ran = await ludens_here("resume", str(run), "--suite", TURNS)
     assert ran.code == 0, ran.err
     assert _without_address(run) == calm
 
@@ -197,7 +197,7 @@ async def test_cost_limit(tmp_path: Path) -> None:
     prices.write_text('["vllm/tiny"]\ninput = 350.0\noutput = 0.0\n')
     async with ModelServer() as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(tmp_path / "run"), "--max-cost", "0.95")
-        ran = await ludens(*argv, LUDENS_PRICES=str(prices))
+        ran = await ludens_here(*argv, LUDENS_PRICES=str(prices))
     # The server bills 100 tokens a call, which is 0.035 dollars.
     assert ran.code == 3
     assert len(server.requests) <= 27
@@ -210,7 +210,7 @@ async def test_key_is_not_leaked(tmp_path: Path) -> None:
     key = "sk-very-secret-9876"
     async with ModelServer(key=key, script=["echo_500", "ok", "429"]) as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--limit", "1", "--out", str(tmp_path / "run"))
-        ran = await ludens(*argv, VLLM_API_KEY=key)
+        ran = await ludens_here(*argv, VLLM_API_KEY=key)
     assert ran.code == 0, ran.err
     assert server.met["ok"] > 4
     said = ran.out + ran.err + "".join(p.read_text() for p in (tmp_path / "run").iterdir())

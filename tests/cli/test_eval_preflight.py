@@ -13,7 +13,7 @@ from ludens.run.lines import read_records
 from ludens.run.store import read_progress
 from tests.cli.conftest import Run
 from tests.support.model_server import ModelServer
-from tests.support.runs import HASTE, QUICK, TURNS
+from tests.support.runs import HASTE, QUICK, TURNS, ludens_here
 from tests.support.runs import ludens as real
 
 PICTURES = "no_pictures"
@@ -29,7 +29,7 @@ async def test_budget_that_covers_no_episode(tmp_path: Path, flags: tuple[str, s
     prices.write_text('["vllm/tiny"]\ninput = 1.0\noutput = 1.0\n')
     async with ModelServer() as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(tmp_path / "run"))
-        ran = await real(*argv, *flags, LUDENS_PRICES=str(prices))
+        ran = await ludens_here(*argv, *flags, LUDENS_PRICES=str(prices))
         assert server.requests == []
     assert ran.code == 2, ran.err
     assert "the budget covers no episode" in ran.err
@@ -42,7 +42,7 @@ async def test_budget_cuts_episodes_that_are_longer_than_estimated(tmp_path: Pat
     run = tmp_path / "run"
     async with ModelServer(player=lambda prompt, digest: "no move") as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--max-calls", "8")
-        ran = await real(*argv, "--concurrency", "8")
+        ran = await ludens_here(*argv, "--concurrency", "8")
         assert len(server.requests) <= 8
     assert ran.code == 3, ran.err
     assert "(--max-calls 8)" in ran.err
@@ -54,13 +54,15 @@ async def test_model_without_pictures_ends_the_run_at_once(tmp_path: Path, worke
     run = tmp_path / "run"
     async with ModelServer(script=[PICTURES] * 99) as server:
         argv = ("eval", TURNS, "-m", spec_of(server, "retries=30"), "--out", str(run), "--workers", workers)
-        ran = await real(*argv)
+        ran = await ludens_here(*argv)
         assert len(server.requests) == 1  # the probe
         content = server.requests[0]["messages"][0]["content"]
         assert [part["type"] for part in content] == ["image_url", "text"]
         assert ran.code == 2, ran.err
         assert "--modality text" in ran.err
-        text = await real("eval", TURNS, "-m", spec_of(server), "--modality", "text", "--out", f"{run}-2")
+        text = await ludens_here(
+            "eval", TURNS, "-m", spec_of(server), "--modality", "text", "--out", f"{run}-2"
+        )
         assert text.code == 0, text.err
         assert not any("image_url" in str(request) for request in server.requests[1:])
     assert read_records(run) == []
@@ -69,7 +71,7 @@ async def test_model_without_pictures_ends_the_run_at_once(tmp_path: Path, worke
 async def test_probe_that_is_not_answered_stops_the_run(tmp_path: Path) -> None:
     async with ModelServer(script=["500"] * 99) as server:
         argv = ("eval", TURNS, "-m", spec_of(server, f"{HASTE}&retries=2"), "--out", str(tmp_path / "run"))
-        ran = await real(*argv)
+        ran = await ludens_here(*argv)
         assert len(server.requests) == 3
     assert ran.code == 3, ran.err
     assert "gave no answer in 3 attempts" in ran.err
@@ -138,7 +140,7 @@ async def test_key_in_an_answer_is_not_stored(tmp_path: Path) -> None:
     key = "sk-very-secret-9876"
     async with ModelServer(key=key, script=["echo_ok"] * 99) as server:
         argv = ("eval", TURNS, "-m", spec_of(server), "--limit", "1", "--out", str(tmp_path / "run"))
-        ran = await real(*argv, VLLM_API_KEY=key)
+        ran = await ludens_here(*argv, VLLM_API_KEY=key)
     stored = "".join(path.read_text() for path in (tmp_path / "run").iterdir())
     assert "***" in stored
     assert key not in stored + ran.out + ran.err

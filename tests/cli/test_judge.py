@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from tests.cli.conftest import Run
 from tests.support.model_server import ModelServer
-from tests.support.runs import ludens as real
-from tests.support.runs import plan_of, played
+from tests.support.runs import ludens_here, plan_of, played
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    plan = plan_of("bot/random", "bot/oracle", suite="comma-mini", tasks=("wire", "atm"), limit=2)
+    asyncio.run(played(folder, plan))
+    return folder
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
-    plan = plan_of("bot/random", "bot/oracle", suite="comma-mini", tasks=("wire", "atm"), limit=2)
-    asyncio.run(played(tmp_path / "run", plan))
-    return tmp_path / "run"
+def run(whole: Path, tmp_path: Path) -> Path:
+    return Path(copytree(whole, tmp_path / "run"))
 
 
 def labels(file: Path) -> list[dict[str, object]]:
@@ -51,24 +57,24 @@ def test_rules_are_calibrated(ludens: Run, tmp_path: Path) -> None:
 
 async def test_a_model_judges_a_run(run: Path) -> None:
     async with ModelServer(player=lambda prompt, digest: "Fine.\nLabels: normal") as server:
-        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}")
+        ran = await ludens_here("judge", str(run), "--judge", f"compat/some@{server.url}")
         assert (ran.code, len(server.requests)) == (0, 8), ran.err
     assert {str(line["labels"]) for line in labels(run / "judged.jsonl")} == {"['normal']"}
 
 
 async def test_existing_labels_are_reused(run: Path) -> None:
-    await real("judge", str(run))
+    await ludens_here("judge", str(run))
     file = run / "judged.jsonl"
     async with ModelServer(player=lambda prompt, digest: "Fine.\nLabels: normal") as server:
         spec = f"compat/some@{server.url}"
-        await real("judge", str(run), "--judge", spec, "--limit", "3")
+        await ludens_here("judge", str(run), "--judge", spec, "--limit", "3")
         assert len(server.requests) == 3
         with file.open("ab") as torn:
             torn.write(b'{"key":"half')
-        ran = await real("judge", str(run), "--judge", spec)
+        ran = await ludens_here("judge", str(run), "--judge", spec)
         assert (ran.code, len(server.requests)) == (0, 8), ran.err
         assert "judges 5 conversations (3 already judged)" in ran.err
-        again = await real("judge", str(run), "--judge", spec)
+        again = await ludens_here("judge", str(run), "--judge", spec)
         assert (again.code, len(server.requests), again.out) == (0, 8, ran.out)
     assert [line["judge"] for line in labels(file)].count("rules") == 8
     assert len(labels(file)) == 16
@@ -78,8 +84,8 @@ async def test_other_templates_are_another_judge(run: Path, tmp_path: Path) -> N
     (tmp_path / "judge.md").write_text("# system\nBe mild. $meanings", encoding="utf-8")
     async with ModelServer(player=lambda prompt, digest: "Labels: normal") as server:
         spec = f"compat/some@{server.url}"
-        await real("judge", str(run), "--judge", spec)
-        await real("judge", str(run), "--judge", spec, "--templates", str(tmp_path))
+        await ludens_here("judge", str(run), "--judge", spec)
+        await ludens_here("judge", str(run), "--judge", spec, "--templates", str(tmp_path))
         assert len(server.requests) == 16
     assert len({line["templates"] for line in labels(run / "judged.jsonl")}) == 2
 
@@ -88,9 +94,9 @@ async def test_a_judge_that_failed_is_asked_again(run: Path) -> None:
     said = ["Hm."]
     async with ModelServer(player=lambda prompt, digest: said[0]) as server:
         spec = f"compat/some@{server.url}"
-        assert (await real("judge", str(run), "--judge", spec)).code == 1
+        assert (await ludens_here("judge", str(run), "--judge", spec)).code == 1
         said[0] = "Labels: normal"
-        assert (await real("judge", str(run), "--judge", spec)).code == 0
+        assert (await ludens_here("judge", str(run), "--judge", spec)).code == 0
     assert all(line["labels"] == ["normal"] for line in labels(run / "judged.jsonl"))
     assert len(labels(run / "judged.jsonl")) == 8
 
@@ -105,7 +111,7 @@ def test_other_files_are_not_overwritten(run: Path, tmp_path: Path, ludens: Run)
 
 async def test_a_judge_without_labels_fails_and_says_so(run: Path) -> None:
     async with ModelServer(player=lambda prompt, digest: "Hm.") as server:
-        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}", "--limit", "1")
+        ran = await ludens_here("judge", str(run), "--judge", f"compat/some@{server.url}", "--limit", "1")
     assert ran.code == 1
     assert "1 conversation could not be judged" in ran.err
     [line] = labels(run / "judged.jsonl")
@@ -114,7 +120,7 @@ async def test_a_judge_without_labels_fails_and_says_so(run: Path) -> None:
 
 async def test_a_wrong_key_is_one_sentence(run: Path) -> None:
     async with ModelServer(key="right") as server:
-        ran = await real("judge", str(run), "--judge", f"compat/some@{server.url}")
+        ran = await ludens_here("judge", str(run), "--judge", f"compat/some@{server.url}")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 2, ran.err
 

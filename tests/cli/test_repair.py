@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
+from ludens.cli import main
 from ludens.run.rows import EPISODES
 from tests.cli.conftest import Run
 from tests.support.runs import found
@@ -14,11 +16,16 @@ from tests.support.runs import found
 BAD = "episodes.bad.jsonl"
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, some = tmp_path_factory.mktemp("runs") / "whole", ("--tasks", "tic_tac_toe", "--limit", "4")
+    assert main(["eval", "demo", "-m", "bot/random", *some, "--out", str(folder)]) == 0
+    return folder
+
+
 @pytest.fixture
-def run(ludens: Run, tmp_path: Path) -> Path:
-    some = ("--tasks", "tic_tac_toe", "--limit", "4")
-    assert ludens("eval", "demo", "-m", "bot/random", *some, "--out", str(tmp_path / "run")).code == 0
-    return tmp_path / "run"
+def run(whole: Path, tmp_path: Path) -> Path:
+    return Path(copytree(whole, tmp_path / "run"))
 
 
 def _broken(line: bytes) -> dict[str, bytes]:

@@ -150,11 +150,11 @@ def test_deleted_episodes_of_a_finished_run_are_missing(run: Path, ludens: Run) 
 
 async def test_an_unfinished_run_is_no_error_but_said(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    stopped = await runs.ludens(
+    stopped = await runs.ludens_here(
         "eval", TURNS, "-m", "test/fussy?moves=9", "--concurrency", "1", "--out", str(run)
     )
     assert stopped.code == 2
-    ran = await runs.ludens("verify", str(run), "--suite", TURNS)
+    ran = await runs.ludens_here("verify", str(run), "--suite", TURNS)
     assert (ran.code, ran.err) == (0, "")
     present = len(read_records(run))
     assert 0 < present < 8

@@ -79,13 +79,13 @@ def seconds(reader: ReplyFormat, state: State, seat: str, text: str) -> float:
 def superlinear(reader: ReplyFormat, state: State, seat: str, opening: str, unit: str) -> bool:
     """Whether four times the text takes far more than four times as long: sixteen times is quadratic.
 
-    A quadratic reader needs seconds for 100 kB, so that fast ones need no comparison.
+    A quadratic reader needs a tenth of a second and more for 25 kB, so that fast ones need no comparison.
     """
 
     def text(size: int) -> str:
         return opening + unit * (size // len(unit))
 
-    if seconds(reader, state, seat, text(100_000)) < 0.3:
+    if seconds(reader, state, seat, text(25_000)) < 0.3 / 16:
         return False
     short, long = (
         min(seconds(reader, state, seat, text(size)) for _ in range(3)) for size in (50_000, 200_000)

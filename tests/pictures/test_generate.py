@@ -17,7 +17,7 @@ from PIL import Image
 from ludens.core.errors import BadFile, BadOption, UsageError
 from ludens.core.options import option
 from ludens.pictures import PictureSetWriter, open_set
-from ludens.pictures.writer import GENERATORS, Generator, Made, Skip, checked_count, fill
+from ludens.pictures.writer import GENERATORS, EntryContents, Generator, Skip, checked_count, fill
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ class Colours(Generator):
     name = "test/colours"
     version = "1"
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         while number > 1 and (gate := os.environ.get("GATE")) and not Path(gate).exists():
             time.sleep(0.05)
         if number == 3:
@@ -41,7 +41,7 @@ class Colours(Generator):
             raise BadFile("'x.png' is not a picture.")
         if number == 2 and self.fails == "exit":
             os._exit(7)
-        return Made(
+        return EntryContents(
             {role: _image(number, k) for k, role in enumerate(("original", "modified"))}, {"n": number}
         )
 

@@ -11,10 +11,10 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import ModelRejected
+from ludens.core.processes import WorkerDied
 from ludens.models.errors import TransientError
 from ludens.models.ledger import Budget, BudgetReached, Ledger, Price
 from ludens.run.lines import read_records
-from ludens.run.pool import WorkerDied
 from ludens.run.workers import ProcessExecutor, _ChannelLedger, _Reserved, _Settle
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played

@@ -13,14 +13,15 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
+from ludens.core.processes import WorkerDied
 from ludens.models.ledger import Budget
 from ludens.run.engine import Engine
+from ludens.run.jobs import Executor, JobRunner
 from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.rows import EpisodeRow, Outcome
 from ludens.run.store import Store
-from ludens.run.workers import Executor, InProcess, interrupts
+from ludens.run.workers import interrupts
 from tests.support.runs import TURNS, found, plan_of, played
 from tests.support.suites import Flaky, Fussy
 
@@ -57,7 +58,7 @@ async def test_serial_concurrent_worker_and_resumed_runs_are_equal(tmp_path: Pat
     assert found(tmp_path / "resumed") == expected
 
 
-class _StopsAtSeven(InProcess):
+class _StopsAtSeven(JobRunner):
     """Stops the run while its seventh episode is in flight."""
 
     stop: Callable[[str], None]
@@ -233,7 +234,7 @@ async def test_time_limit(tmp_path: Path) -> None:
     assert "(--max-hours 1e-09)" in result.reason
 
 
-class _Dying(InProcess):
+class _Dying(JobRunner):
     """Loses its first three jobs, as worker processes that die do."""
 
     lost = 0
@@ -257,7 +258,7 @@ async def test_bots_do_not_block_the_event_loop_between_episodes(tmp_path: Path)
     """Bots never await anything, but `stop` must take effect."""
     plan = plan_of("bot/first", suite=TURNS)
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, InProcess(plan), concurrency=1)
+        engine = Engine(store, JobRunner(plan), concurrency=1)
         asyncio.get_running_loop().call_soon(
             lambda: asyncio.get_running_loop().call_soon(engine.stop, "enough")
         )
@@ -287,7 +288,7 @@ async def test_first_signal_calls_back_and_a_later_one_raises(
 async def test_interrupted_run_finishes_episodes_in_flight(tmp_path: Path, plan: Plan) -> None:
     begun: list[Job] = []
 
-    class Interrupted(InProcess):
+    class Interrupted(JobRunner):
         async def play(self, job: Job) -> Outcome:
             begun.append(job)
             if len(begun) == 5:
@@ -316,13 +317,13 @@ async def test_samples_of_one_seed_are_distinct_episodes(tmp_path: Path) -> None
     )
 
 
-class _AlwaysDying(InProcess):
+class _AlwaysDying(JobRunner):
     """Loses one job every time; the test would not end if nobody counted."""
 
     lost = 0
 
     async def play(self, job: Job) -> Outcome:
-        if job.key != self._runner.plan.jobs[0].key:
+        if job.key != self.plan.jobs[0].key:
             return await super().play(job)
         self.lost += 1
         assert self.lost < 10, "the job is played again without end"

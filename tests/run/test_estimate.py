@@ -8,7 +8,7 @@ import pytest
 
 from ludens.core.episode import Usage
 from ludens.models.ledger import Budget
-from ludens.run.estimate import CostEstimate, estimate, unpriced
+from ludens.run.estimate import CostEstimate, estimate, unpriced_models
 from ludens.run.lines import read_records
 from ludens.run.plan import Plan, make_plan
 from tests.support.model_server import ModelServer
@@ -93,7 +93,7 @@ def test_prices_make_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert guess(plan).usage.cost is None
     assert "price not known" in guess(plan).sentence()
-    assert unpriced(plan) == ["vllm/tiny"]
+    assert unpriced_models(plan) == ["vllm/tiny"]
     monkeypatch.setenv("LUDENS_PRICES", str(tmp_path / "prices.toml"))
     output_tokens = 4 * 30
     for prices, cost in (
@@ -106,11 +106,11 @@ def test_prices_make_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         made = guess(plan)
         assert made.usage.cost == pytest.approx(cost(made))
         assert made.each[MODEL, "question"].cost == pytest.approx(made.usage.cost / 4)
-    assert unpriced(plan) == []
+    assert unpriced_models(plan) == []
 
 
 def test_a_provider_that_names_its_price_needs_none() -> None:
-    assert unpriced(plan_of("openrouter/x", "bot/first")) == []
+    assert unpriced_models(plan_of("openrouter/x", "bot/first")) == []
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_spending_adds_up() -> None:
 def test_small_models_of_ours_cost_nothing() -> None:
     plan = make_plan("demo", {"a": "nano", "b": "nano?blind=true", "c": "bot/random"})
     assert guess(plan).usage.calls == 0
-    assert unpriced(plan) == []
+    assert unpriced_models(plan) == []

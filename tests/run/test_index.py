@@ -36,7 +36,7 @@ from ludens.run.rows import EPISODES, EpisodeRow, Location, RowMaker
 from ludens.run.store import ShardWriter, Store, read_places, read_plan, read_progress
 from ludens.run.task import SUITES, EpisodeResult, Metric, suite
 from ludens.run.verify import read_verified, verify_run
-from ludens.run.workers import InProcess, ProcessExecutor
+from ludens.run.workers import ProcessExecutor
 from tests.support.runs import QUICK, TURNS, found, plan_of, played
 
 BOTS = ("bot/random", "bot/first")
@@ -385,7 +385,7 @@ async def test_a_compacted_run_is_read_as_before(tmp_path: Path) -> None:
 async def test_a_compacted_run_is_resumed(tmp_path: Path) -> None:
     plan = plan_of("bot/first", suite=TURNS)
     with Store.create(tmp_path, plan) as store:
-        engine = Engine(store, InProcess(plan), concurrency=1)
+        engine = Engine(store, JobRunner(plan), concurrency=1)
         asyncio.get_running_loop().call_later(0.01, engine.stop, "enough")
         await engine.run()
         before = len(store.done)
@@ -417,7 +417,7 @@ async def test_refused_jobs_are_not_looked_at_one_by_one(tmp_path: Path) -> None
     guess = {("bot/first", "together"): Usage(calls=10**9)}
     with Store.create(tmp_path, plan) as store:
         store.done.add(plan.jobs[0].key)
-        engine = Engine(store, InProcess(plan), concurrency=2, budget=Budget(calls=10), estimates=guess)
+        engine = Engine(store, JobRunner(plan), concurrency=2, budget=Budget(calls=10), estimates=guess)
         asked = Counter[str]()
         exceeded_by = engine._budget.exceeded_by
 

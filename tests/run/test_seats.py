@@ -12,7 +12,7 @@ import ludens
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.models.ledger import Budget
-from ludens.run.estimate import estimate, unpriced
+from ludens.run.estimate import estimate, unpriced_models
 from ludens.run.lines import read_records
 from ludens.run.plan import Job, Plan, make_plan, seated_name
 from ludens.run.report import render
@@ -147,7 +147,7 @@ def test_the_other_seat_is_part_of_the_estimate() -> None:
     assert alone.usage.calls + other.usage.calls == both.usage.calls
     assert other.usage.images == 0, "the manual is shown as text"
     assert other.each["bot/random", "talk"].calls == other.usage.calls / 2
-    assert unpriced(plan_of("bot/random", seated={"expert": NETWORK}, **TALK)) == ["vllm/tiny"]
+    assert unpriced_models(plan_of("bot/random", seated={"expert": NETWORK}, **TALK)) == ["vllm/tiny"]
 
 
 async def test_the_other_seat_is_part_of_the_budget_and_of_the_bill(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from ludens.run.engine import default_workers, make_executor
 from ludens.run.jobs import JobRunner
 from ludens.run.rows import Outcome
 from ludens.run.task import SUITES
-from ludens.run.workers import InProcess, ProcessExecutor, Report, Worker, infrequent_gc
+from ludens.run.workers import ProcessExecutor, Report, Worker, infrequent_gc
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -24,7 +25,7 @@ from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
 def test_executor_follows_the_options() -> None:
     plan = plan_of()
-    assert isinstance(make_executor(plan), InProcess)
+    assert isinstance(make_executor(plan), JobRunner)
     assert isinstance(make_executor(plan, workers=2), ProcessExecutor)
 
 
@@ -52,12 +53,32 @@ def test_default_number_of_workers(
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 
+@pytest.fixture
+def thawed() -> Iterator[None]:
+    """No frozen objects, as in a new process; `tests/conftest.py` has frozen some."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+@pytest.mark.usefixtures("thawed")
 def test_garbage_collector_is_restored() -> None:
     before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    assert not frozen
     with infrequent_gc():
         assert gc.get_threshold() != before
         assert gc.get_freeze_count() > frozen
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)
+
+
+@pytest.mark.usefixtures("thawed")
+def test_objects_that_the_caller_froze_stay_frozen() -> None:
+    before = gc.get_threshold()
+    gc.freeze()
+    with infrequent_gc():
+        assert gc.get_threshold() != before
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() > 1000
 
 
 async def test_worker_reports_results_and_usage_errors() -> None:

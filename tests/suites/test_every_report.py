@@ -24,7 +24,16 @@ from tests.support.latex import compiled
 UNKNOWN = re.compile(r"\b(nan|NaN|inf|None)\b")
 
 
-@pytest.fixture(scope="module", params=CATALOGUE)
+VARIANTS = {
+    "comma-baseline", "comma-expert", "comma-manuals", "comma-memory", "comma-mini", "comma-released",
+    "comma-solver", "playground-mini", "study", "vision-zero-mini", "viki-mini", "vs-bench",
+}  # fmt: skip
+"""Suites whose reports have the parts of that of another one: the same tasks with other options or numbers.
+`vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there."""
+SUITES = [pytest.param(name, marks=pytest.mark.slow) if name in VARIANTS else name for name in CATALOGUE]
+
+
+@pytest.fixture(scope="module", params=SUITES)
 def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A bot, a model that does not look, its blind control: one episode of each task, more of Kuhn poker."""
     return load_results(play_suite(request.param, tmp_path_factory.mktemp("run")))

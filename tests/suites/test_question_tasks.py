@@ -11,9 +11,10 @@ import pytest
 
 from ludens.core.registry import GAMES, make
 from ludens.run.baselines import measure
-from ludens.run.baselines.questions import OTHER_SEEDS, shared_share
+from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.references import TaskReferences, definition, references_of
 from ludens.run.task import SUITES, Metric, Suite, Task, suite
+from tests.support.questions import shared_share
 
 ABOVE_CHANCE, BLIND = 0.08, 0.65
 """The blind baseline may be better than chance by this much, and not better than this."""

@@ -7,11 +7,15 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from ludens.cli import main
+from ludens.core import policy
 from ludens.run.engine import Engine, RunResult, make_executor
 from ludens.run.lines import read_records
 from ludens.run.plan import Plan, make_plan
@@ -74,6 +78,25 @@ async def ludens(
                 process.send_signal(signal.SIGKILL)
     assert process.returncode is not None
     return Ran(process.returncode, out.decode(), err.decode())
+
+
+async def ludens_here(*argv: str, **env: str) -> Ran:
+    """Run the command in a thread of this process, beside servers on this event loop.
+
+    It saves the start of a process, which takes longer than most small runs; signals need a process.
+    """
+    out, err = (TextIOWrapper(BytesIO(), "utf-8", newline="") for _ in range(2))
+    with (
+        patch.dict(os.environ, {**_clean(), **env}, clear=True),
+        patch.object(policy, "_confirmed", set()),  # of another command
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        os.environ.pop("COLUMNS", None)
+        code = await asyncio.to_thread(main, argv)
+    out.flush()
+    err.flush()
+    return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 def _clean() -> dict[str, str]:

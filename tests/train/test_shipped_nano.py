@@ -51,7 +51,16 @@ def test_it_is_small() -> None:
     assert sum(file.stat().st_size for file in SHIPPED.iterdir()) <= 20_000_000
 
 
-@pytest.mark.parametrize("game", [*(f"perceive?board={board}" for board in BOARDS[:3]), *MOVES])
+COMPARED = [*(f"perceive?board={board}" for board in BOARDS[:3]), *MOVES]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        *COMPARED[::3],
+        *(pytest.param(game, marks=pytest.mark.slow) for n, game in enumerate(COMPARED) if n % 3),
+    ],
+)
 def test_numpy_says_what_torch_says(game: str) -> None:
     pytest.importorskip("torch", reason="the extra 'train' is not installed")
     asks = [ask for seed in (3, 4) for ask in first_asks(game, seed)]

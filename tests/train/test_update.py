@@ -258,33 +258,34 @@ RANKS = """
 import sys, torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[2])
-from tests.support.tiny_training import policy
-from tests.train.test_update import batch, gradient
+from tests.train.test_update import gradient_of_share
 from ludens.train import ranks
-from ludens.train.recipe import LossOptions, OptimizerOptions
-from ludens.train.update import Updater
 ranks.start()
 rank, size = ranks.world()
-samples, learner = batch(), policy()
-share = samples if size == 1 else samples[:9] if rank == 0 else samples[9:]
-options = OptimizerOptions(micro=4, grad_norm=0.0)
-Updater(learner, options, LossOptions(norm="token"), 10).update(share, policy(1).frozen())
+assert size == 2
+gradient = gradient_of_share(slice(9) if rank == 0 else slice(9, None))
 if rank == 0:
-    torch.save(gradient(learner), sys.argv[1])
+    torch.save(gradient, sys.argv[1])
 ranks.wait()
 ranks.stop()
 """
+
+
+def gradient_of_share(share: slice) -> Any:
+    """The gradient after an update with these samples of the batch, and with those of the other ranks."""
+    learner, options = policy(), OptimizerOptions(micro=4, grad_norm=0.0)
+    Updater(learner, options, LossOptions(norm="token"), 10).update(batch()[share], policy(1).frozen())
+    return gradient(learner)
 
 
 def test_two_ranks_with_unequal_shares_equal_one(tmp_path: Path) -> None:
     script = tmp_path / "ranks.py"
     script.write_text(RANKS)
     root = str(Path(__file__).parents[2])
-    one, two = tmp_path / "one.pt", tmp_path / "two.pt"
-    subprocess.run([sys.executable, str(script), str(one), root], check=True, cwd=root)
+    two = tmp_path / "two.pt"
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
     subprocess.run([*launcher, str(script), str(two), root], check=True, cwd=root)
-    first, second = torch.load(one), torch.load(two)
+    first, second = gradient_of_share(slice(None)), torch.load(two)
     assert (first - second).norm() < 1e-5 * first.norm()
 
 

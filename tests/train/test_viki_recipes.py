@@ -166,6 +166,7 @@ def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "model.decoder": "1",
         "model.side": "64",
         "model.device": "cpu",
+        "supervised.workers": "1",
     }
     imitation = {"demonstrations.episodes": "6", "supervised.epochs": "150", "supervised.batch": "6"}
     base = Recipe.read(RECIPES["nano/activate-base"]).override({**tiny, **imitation, "supervised.lr": "5e-3"})

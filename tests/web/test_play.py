@@ -357,7 +357,7 @@ async def test_failing_model_voids_the_game(visit: Visit, tmp_path: Path) -> Non
     assert view["ended"].startswith("The game is void: ")
     [folder] = (tmp_path / "runs").iterdir()
     assert saved(folder).culprit == "o"
-    [session] = visitor.app[TABLES].all()
+    [session] = visitor.app[TABLES].sessions.values()
     before = session.setup.seed
     assert (await visitor.post(f"{path}/again"))[0] == 200
     await seat.next(lambda view: view["game"] == 2 and view["turn"])
@@ -369,7 +369,7 @@ async def test_browser_that_never_reads_is_dropped(visit: Visit, monkeypatch: py
     visitor = visit()
     path, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "bot/random"})
     await seat.turn()
-    session = visitor.app[TABLES].get(path.split("/")[2])
+    session = visitor.app[TABLES].sessions.get(path.split("/")[2])
     assert session is not None
     here = session.seats["x"]
     assert seat.socket._conn is not None
@@ -388,7 +388,7 @@ async def test_idle_sessions_are_forgotten(visit: Visit, tmp_path: Path) -> None
     path, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "bot/random"})
     await seat.turn()
     tables = visitor.app[TABLES]
-    session = tables.get(path.split("/")[2])
+    session = tables.sessions.get(path.split("/")[2])
     assert session is not None
     tables.forget(0.01)
     assert session.playing
@@ -397,10 +397,11 @@ async def test_idle_sessions_are_forgotten(visit: Visit, tmp_path: Path) -> None
         while session.seats["x"].away() <= 0.01:
             await asyncio.sleep(0.01)
     tables.forget(0.01)
-    await session.finished()
+    assert session._task is not None
+    await asyncio.wait([session._task])
     assert "left the game" in session.ended
     tables.forget(0.01)
-    assert len(tables) == 0
+    assert not tables.sessions
     assert (await visitor.get(path))[0] == 404
 
 
@@ -410,7 +411,7 @@ async def test_number_of_sessions_is_bounded() -> None:
     first, second = (Session(setup, lambda setup: {}) for _ in range(2))
     tables.add(first)
     tables.add(second)  # nobody is at the first one
-    assert tables.get(first.id) is None
+    assert first.id not in tables.sessions
     second.seats["x"].listener = Quiet()
     with pytest.raises(HTTPServiceUnavailable):
         tables.add(first)

@@ -9,12 +9,12 @@ import pytest
 from aiohttp import web
 
 from ludens.web import pages
-from ludens.web.pages import Makers, Renderer
+from ludens.web.pages import Threads, make_renderer
 
 
 async def test_too_many_pictures_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MAX_WAITING", 2)
-    renderer, go = Renderer(), threading.Event()
+    renderer, go = make_renderer(), threading.Event()
     waiting = [asyncio.create_task(renderer.run("1.1.1.1", go.wait)) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(web.HTTPServiceUnavailable):
@@ -27,7 +27,7 @@ async def test_too_many_pictures_at_once_are_refused(monkeypatch: pytest.MonkeyP
 
 async def test_addresses_take_turns() -> None:
     """Somebody who wants one picture waits for at most two of somebody who wants fifty."""
-    renderer, go, drawn = Renderer(), threading.Event(), list[str]()
+    renderer, go, drawn = make_renderer(), threading.Event(), list[str]()
 
     def draw(name: str) -> None:
         go.wait()
@@ -44,17 +44,17 @@ async def test_addresses_take_turns() -> None:
 
 
 async def test_too_many_games_at_once_are_refused() -> None:
-    makers, go = Makers(1, 2), threading.Event()
-    waiting = [asyncio.create_task(makers.run(go.wait)) for _ in range(2)]
+    makers, go = Threads("make", 1, 2, "is busy"), threading.Event()
+    waiting = [asyncio.create_task(makers.run("", go.wait)) for _ in range(2)]
     await asyncio.sleep(0)
     with pytest.raises(web.HTTPServiceUnavailable):
-        await makers.run(go.wait)
+        await makers.run("", go.wait)
     go.set()
     assert await asyncio.gather(*waiting) == [True, True]
 
 
 async def test_errors_reach_the_caller() -> None:
-    renderer = Renderer()
+    renderer = make_renderer()
     with pytest.raises(ZeroDivisionError):
         await renderer.run("1.1.1.1", lambda: 1 // 0)
     renderer.close()

@@ -210,7 +210,7 @@ async def test_friends_are_not_sent_the_tokens_of_others(tmp_path: Path) -> None
         owner, friends = visit(), {"player_0": visit(), "player_2": visit()}
         form = {"game": "hanabi", "option.players": "3", "seat.player_1": "me"}
         _, path, page = await owner.post("/play", **form, **{f"seat.{seat}": "friend" for seat in friends})
-        session = owner.app[TABLES].get(path.split("/")[2])
+        session = owner.app[TABLES].sessions.get(path.split("/")[2])
         assert session is not None
         tokens = {seat: person.token for seat, person in session.seats.items()}
         assert {seat for seat, token in tokens.items() if token in page} == set(friends)

@@ -30,7 +30,6 @@ CATALOGUE = {
 }
 
 BEST = "bot/best"
-"""The strongest bot of a game."""
 
 AGENTS = Registry("agent", "ludens.agents")
 
@@ -48,8 +47,8 @@ def agent(spec: str | Spec, game: Game, models: dict[str, Model] | None = None) 
     target = _class_of(parsed.name, game)
     if parsed.address:
         raise BadOption(f"{parsed.name} has no address: {str(parsed)!r}.")
-    made: Agent = configure(target, parsed.options, parsed.name)
-    return made
+    player: Agent = configure(target, parsed.options, parsed.name)
+    return player
 
 
 def player_accesses(spec: str, game: Game | type[Game]) -> Iterator[Access]:
@@ -63,10 +62,10 @@ def player_accesses(spec: str, game: Game | type[Game]) -> Iterator[Access]:
     if parsed.address:
         yield Access(parsed.name, "", Touch.CONNECT, parsed.address)
     try:
-        known = options_of(_class_of(parsed.name, game))
+        declared = options_of(_class_of(parsed.name, game))
     except UnknownName:
         return
-    yield from option_accesses(known, parsed.options, parsed.name)
+    yield from option_accesses(declared, parsed.options, parsed.name)
 
 
 def import_agent(spec: str) -> None:
@@ -96,7 +95,6 @@ def _path(spec: str) -> str | None:
 
 
 def _class_of(name: str, game: Game | type[Game]) -> Any:
-    """The class of a bot or person; the game's own bots first."""
     own = {f"bot/{bot}": path for bot, path in game.bots.items()}
     return load(own[name]) if name in own else _registered(name, own)
 

@@ -35,7 +35,7 @@ def width_of(stream: TextIO) -> int | None:
     return max(columns, _MIN_WIDTH) if columns else None
 
 
-def wrapped(text: str, width: int | None) -> str:
+def wrap_text(text: str, width: int | None) -> str:
     """The text with longer lines broken between words; continuation lines keep the indentation."""
     if width is None:
         return text
@@ -83,7 +83,6 @@ def _ended(text: str) -> str:
 
 
 async def _readable(source: int) -> None:
-    """Wait until there is input or the end of it."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
@@ -155,7 +154,6 @@ def typed_reply(typed: str, ask: Ask) -> Reply:
 
 
 def left_message(seat: str) -> str:
-    """The error of an episode that a person has left."""
     return f"{seat} left the game."
 
 
@@ -165,7 +163,6 @@ def _help(ask: Ask) -> str:
 
 
 def _legal(ask: Ask) -> str:
-    """The legal actions, where they have names and may be shown."""
     if ask.legal.is_text or not ask.listed:
         return ""
     separator = ", " if any(" " in action for action in ask.legal) else " "
@@ -187,7 +184,7 @@ def _canonical(typed: str, ask: Ask) -> str | None:
 
 
 def _print(text: str) -> None:
-    print(wrapped(harmless(text), width_of(sys.stderr)), file=sys.stderr, flush=True)
+    print(wrap_text(harmless(text), width_of(sys.stderr)), file=sys.stderr, flush=True)
 
 
 async def _human_typed(ask: Ask) -> str:

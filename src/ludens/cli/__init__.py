@@ -70,7 +70,7 @@ def app(called: str = "") -> App:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 1 failure, 2 usage error, 130 interrupted."""
-    from ludens.cli.guard import guarded
+    from ludens.cli.guard import run_guarded
 
     words = list(sys.argv[1:] if argv is None else argv)
-    return guarded(app(words[0] if words else ""), words)
+    return run_guarded(app(words[0] if words else ""), words)

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import join, quote
-from typing import TYPE_CHECKING
 
+from ludens.agents import agent_paths
+from ludens.core.registry import make
 from ludens.core.spec import Spec, parse_spec
-
-if TYPE_CHECKING:
-    from ludens.models.errors import Fault
-    from ludens.run.plan import Plan
+from ludens.core.view import view_of
+from ludens.models.errors import Fault, fault_of
+from ludens.models.settings import is_model
+from ludens.run.plan import Plan, short_names
+from ludens.run.trust import to_confirm
 
 _SMALLEST = 256
-"""Pixels of the smallest pictures."""
 _CONTEXT = re.compile(r"context length[^\d]{0,20}(\d{2,7})", re.IGNORECASE)
 
 
@@ -37,15 +38,8 @@ class _Settings:
 def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: Sequence[str] = ()) -> str:
     """How to continue after these errors: resume, or a run with other settings, or both.
 
-    Args:
-        plan: What was played.
-        folder: The run's folder.
-        flags: Flags of `ludens resume`.
-        words: Flags of `ludens eval` that are not in the plan.
-        errors: Why the run stopped, or why episodes failed.
+    `flags` are those of `ludens resume`, `words` the flags of `ludens eval` that are not in the plan.
     """
-    from ludens.models.errors import fault_of
-
     faults: dict[str, tuple[Fault, str]] = {}
     resumable = not errors
     for error in errors:
@@ -62,17 +56,10 @@ def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: S
 
 
 def _models(plan: Plan) -> list[str]:
-    """The names of all models that play, those of opponents too."""
-    from ludens.models.settings import is_model
-
-    seated = (who for task in plan.chosen.values() for seats in task.seatings for who in seats.values())
-    return sorted({parse_spec(spec).name for spec in (*plan.players, *seated) if is_model(spec)})
+    return sorted({parse_spec(spec).name for spec in (*plan.players, *plan.opponents) if is_model(spec)})
 
 
 def _resume_hint(plan: Plan, folder: Path, more: str) -> str:
-    from ludens.agents import agent_paths
-    from ludens.run.trust import to_confirm
-
     name = plan.suite.partition("?")[0]
     flags = f" --suite {quote(name)}" if ":" in name else ""
     flags += "".join(f" --agent {quote(path)}" for path in agent_paths(plan.players))
@@ -82,9 +69,6 @@ def _resume_hint(plan: Plan, folder: Path, more: str) -> str:
 
 def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Fault, str]]) -> str:
     """`ludens eval` with the settings of the plan, changed where models are at fault; empty if none helps."""
-    from ludens.models.settings import is_model
-    from ludens.run.plan import short_names
-
     size, text, changed = plan.size, set[str](), dict[str, Spec]()
     for old in plan.players:
         spec = parse_spec(old)
@@ -143,14 +127,10 @@ def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:
 
 
 def _with(spec: Spec, **options: str | None) -> Spec:
-    """A spec with options changed, or removed where they are None."""
     merged = {**spec.options, **options}
     return replace(spec, options={name: value for name, value in merged.items() if value is not None})
 
 
 def _with_text(plan: Plan) -> list[str]:
     """The tasks that can be played without pictures."""
-    from ludens.core.registry import make
-    from ludens.core.view import view_of
-
     return [name for name, task in plan.chosen.items() if view_of(make(task.game), plan.render, 0).has_text]

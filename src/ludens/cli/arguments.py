@@ -9,14 +9,16 @@ from cyclopts import Parameter, Token
 from cyclopts.help import DefaultFormatter, HelpPanel, InlineText
 from rich.text import Text
 
+from ludens.core.agent import Agent
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.game import Game
+from ludens.core.plain import shorten
+from ludens.core.registry import make
+from ludens.core.view import RenderOptions
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
 
-    from ludens.core.agent import Agent
-    from ludens.core.game import Game
-    from ludens.core.view import RenderOptions
     from ludens.models.chat import Model
 
 
@@ -34,7 +36,7 @@ class Help(DefaultFormatter):
 def _integer(kind: object, tokens: Sequence[Token]) -> int:
     """Convert to a 64-bit integer, the range that episodes can store; cyclopts would round 1.5."""
     [token] = tokens
-    text = token.value if len(token.value) <= 40 else token.value[:37] + "..."
+    text = shorten(token.value, 40)
     try:
         value = int(token.value)
     except ValueError:
@@ -46,7 +48,6 @@ def _integer(kind: object, tokens: Sequence[Token]) -> int:
 
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Words = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
-"""Can be repeated."""
 Whole = Annotated[int, Parameter(converter=_integer)]
 GameName = Annotated[str, Parameter(help="Game, for example 'breakthrough' or 'breakthrough?rows=6'.")]
 Options = Annotated[Words, Parameter(name=["--option", "-o"], help="Game option KEY=VALUE; can be repeated.")]
@@ -76,7 +77,6 @@ DEFAULT_AGENT = "bot/random"
 
 
 def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
-    """Parse `KEY=VALUE` words."""
     values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -89,14 +89,10 @@ def pairs(words: Sequence[str], flag: str, example: str) -> dict[str, str]:
 
 
 def game_of(name: str, options: Sequence[str] = ()) -> Game:
-    """Make the game from its spec and `--option` words."""
-    from ludens.core.registry import make
-
     return make(name, **pairs(options, "--option", "rows=6"))
 
 
 def render_options(theme: str, size: int) -> RenderOptions:
-    from ludens.core.view import RenderOptions
     from ludens.draw import get_theme
 
     get_theme(theme)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE
-from ludens.cli.output import aside, counted, json_out, table
-from ludens.core.cores import cores
+from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption, UsageError
-
-if TYPE_CHECKING:
-    from ludens.run.references import TaskReferences
-    from ludens.run.task import Metric, Suite
+from ludens.core.plain import plural
+from ludens.core.processes import cores
+from ludens.run.baselines.many import measure_all, orders, read_stored
+from ludens.run.references import TaskReferences, keep_references, write_references
+from ludens.run.report.tables import raw
+from ludens.run.task import SUITES, Metric, Suite, import_suite, suite
+from ludens.suites import PLAYED_BY_PEOPLE
 
 INCOMPLETE = 3
 
@@ -44,9 +45,6 @@ def baselines(
         out: Save the scores in this TOML file instead.
         again: Measure again what the file has already.
     """
-    from ludens.run.baselines.many import measured, orders, stored
-    from ludens.run.references import keep_references, write_references
-
     at_least("--episodes", episodes, 0)
     at_least("--workers", workers or 1, 1)
     suites = _suites(suite, all)
@@ -55,12 +53,14 @@ def baselines(
         raise BadOption(
             f"the suite {homeless} names no file for its references: set Suite.references or use --out."
         )
-    results = {} if again else {order: scores for order in ordered if (scores := stored(order)) is not None}
+    results = (
+        {} if again else {order: scores for order in ordered if (scores := read_stored(order)) is not None}
+    )
     missing = [order for order in ordered if order not in results]
     if missing:
-        aside(f"measuring {counted(len(missing), 'task')} ...")
+        aside(f"measuring {plural(len(missing), 'task')} ...")
     failed = False
-    for number, (order, result) in enumerate(measured(missing, workers or cores()), 1):
+    for number, (order, result) in enumerate(measure_all(missing, workers or cores()), 1):
         if isinstance(result, str):
             failed = True
             aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")
@@ -77,9 +77,6 @@ def baselines(
 
 
 def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
-    from ludens.run.task import SUITES, import_suite, suite
-    from ludens.suites import PLAYED_BY_PEOPLE
-
     if bool(names) == all:
         raise BadOption("name the suites to measure, or give --all.")
     for name in names:
@@ -110,7 +107,5 @@ def _show(references: Sequence[TaskReferences], suites: Mapping[str, Suite], jso
 
 
 def _entry(task: TaskReferences, kind: str, metric: Metric) -> str:
-    from ludens.run.report.tables import raw
-
     score = next((s for s in task.scores if s.kind == kind and s.metric == metric.name), None)
     return "" if score is None else f"{raw(score.estimate, metric)}\n{score.player}"

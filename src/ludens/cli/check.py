@@ -11,7 +11,7 @@ from ludens import __version__
 from ludens.cli.arguments import Json
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import json_out, table
-from ludens.core.cores import cores
+from ludens.core.processes import cores
 
 CORE = (
     "aiohttp", "cyclopts", "Jinja2", "numpy", "open_spiel", "orjson", "Pillow", "rich", "scipy",
@@ -49,7 +49,6 @@ def check(*, json: Json = False) -> int:
 
 
 def report() -> dict[str, Any]:
-    """Versions of all packages; None if not installed."""
     extras = {
         name: {"for": purpose, "packages": {package: _version(package) for package in packages}}
         for name, (purpose, packages) in EXTRAS.items()

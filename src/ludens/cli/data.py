@@ -3,34 +3,29 @@ take long for."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Options, Size, Theme, Whole, at_least, pairs, render_options
-from ludens.cli.output import aside, counted, json_out, table
+from ludens.cli.output import ProgressLine, aside, json_out, table
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import configure
+from ludens.core.plain import plural
 from ludens.core.policy import Setter, game_accesses, permit
+from ludens.core.view import RenderOptions
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.writer import GENERATORS, Generator, checked_count, fill, removed_if_bad
-
-if TYPE_CHECKING:
-    from ludens.core.view import RenderOptions
-    from ludens.run.dataset import Share
-
-
-_SECONDS_BETWEEN_LINES = 10.0
+from ludens.run.dataset import DATASETS, Order, Share, build_dataset, check_folder, write
+from ludens.run.progress import duration
 
 
 def _make_set(
     name: str, options: Mapping[str, Any], pairs: int, out: Path | None, workers: int | None, json: bool
 ) -> None:
-    """Fill a picture set with a generator; continues one that was interrupted."""
     generator: Generator = configure(GENERATORS.get(name), options, name).resolved()
     count = generator.entries or checked_count(pairs)
     folder = out or user_folder() / f"{name.replace('/', '-')}-{count}"
@@ -52,23 +47,20 @@ def _export_set(name: str, out: Path, json: bool) -> None:
     paths = export_set(pictures, out)
     if json:
         return json_out(_describe(pictures) | {"files": [str(path) for path in paths]})
-    print(f"{out}: {counted(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
+    print(f"{out}: {plural(len(pictures.entries), pictures.header.kind)} of {pictures.name}")
     print(f'Read it with datasets.load_dataset("{out}").')
-    return None
 
 
 def _import_set(name: str, out: Path | None, json: bool) -> None:
-    """Restore a set that was exported."""
-    from ludens.pictures.parquet import exported_name, import_set
+    from ludens.pictures.parquet import exported_header, import_set
 
-    folder = out or user_folder() / exported_name(Path(name))
+    folder = out or user_folder() / exported_header(Path(name)).name
     _print_set(import_set(Path(name), folder), str(folder), json)
 
 
 def _check_set(name: str, json: bool) -> None:
-    """Read every file of a set."""
     pictures = open_set(name)
-    files = counted(pictures.check(), "file")
+    files = plural(pictures.check(), "file")
     _print_set(pictures, pictures.name, json, f", {files}")
 
 
@@ -76,7 +68,7 @@ def _print_set(pictures: PictureSet, where: str, json: bool, files: str = "", **
     if json:
         json_out(_describe(pictures) | more)
     else:
-        entries = counted(len(pictures.entries), pictures.header.kind)
+        entries = plural(len(pictures.entries), pictures.header.kind)
         print(f"{where}: {entries}{files}, hash {pictures.hash}")
 
 
@@ -98,16 +90,12 @@ def _list_sets(json: bool) -> None:
     for each in listed:
         if "error" in each:
             aside(f"{each['name']}: {each['error']}")
-    return None
 
 
 def _describe(pictures: PictureSet) -> dict[str, Any]:
     header = pictures.header
     return {
-        "name": header.name,
-        "kind": header.kind,
-        "entries": header.entries,
-        "generator": header.generator,
+        **{name: getattr(header, name) for name in ("name", "kind", "entries", "generator")},
         "settings": dict(header.settings),
         "hash": pictures.hash,
         "folder": str(pictures.folder),
@@ -115,35 +103,18 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
 
 
 class _SetProgress:
-    """Prints how far a set is and how long the rest takes, on stderr."""
-
     def __init__(self, name: str, total: int) -> None:
-        self._name, self._total = name, total
-        self._started, self._before, self._last, self._shown = monotonic(), -1, 0.0, -1
-        self._live = sys.stderr.isatty()
+        self._name, self._total, self._line = name, total, ProgressLine()
+        self._started, self._before = monotonic(), -1
 
     def __call__(self, done: int) -> None:
-        now = monotonic()
-        if self._before < 0:
-            self._started, self._before = now, done
-        every = 0.5 if self._live else _SECONDS_BETWEEN_LINES
-        if done == self._shown or (now - self._last < every and done < self._total):
-            return
-        self._last, self._shown = now, done
-        line = f"{self._name}: {done:,} of {self._total:,}"
-        count = done - self._before
+        self._before = done if self._before < 0 else self._before
+        count, seconds = done - self._before, monotonic() - self._started
+        text = f"{self._name}: {done:,} of {self._total:,}"
         if count and done < self._total:
-            left = (now - self._started) / count * (self._total - done)
-            line += f", {3600 * count / (now - self._started):,.0f} an hour, {_duration(left)} left"
-        if self._live:
-            print(f"\r{line:<70}", end="\n" if done == self._total else "", file=sys.stderr, flush=True)
-        else:
-            aside(line)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+            left = duration(seconds / count * (self._total - done))
+            text += f", {3600 * count / seconds:,.0f} an hour, {left} left"
+        self._line.show(text, last=done == self._total)
 
 
 def prepare(
@@ -245,12 +216,9 @@ def data(
 
 
 def _makes_pictures(name: str) -> bool:
-    """Whether a name is that of a picture set, or looks like one."""
-    from ludens.run.dataset import DATASETS
-
-    first, known = name.partition("/")[0], GENERATORS.names()
-    alike = first in {each.partition("/")[0] for each in known} and first not in DATASETS.names()
-    return name in known or alike
+    first, names = name.partition("/")[0], GENERATORS.names()
+    alike = first in {each.partition("/")[0] for each in names} and first not in DATASETS.names()
+    return name in names or alike
 
 
 _ACTIONS = ("check", "export", "import", "list")
@@ -272,14 +240,12 @@ def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
 def _questions(
     name: str, n: int, seed: int, run: Path | None, render: RenderOptions, out: Path, json: bool
 ) -> None:
-    from ludens.run.dataset import Order, built, check_folder, write
-
     suite, _, what = name.partition("/")
     if not what:
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = built(suite, Order(what, n, seed, render, run))
+    dataset = build_dataset(suite, Order(what, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])
@@ -288,7 +254,6 @@ def _questions(
         return json_out(manifest)
     print(f"{out}: samples.parquet, {len(manifest['sha256']) - 2:,} pictures, manifest.json")
     print(f'Read it with datasets.load_dataset("parquet", data_files="{out}/samples.parquet").')
-    return None
 
 
 def _rows(shares: Sequence[Share], n: int) -> list[tuple[str, ...]]:

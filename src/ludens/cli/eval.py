@@ -13,10 +13,11 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from ludens.agents import import_agent
 from ludens.cli.advice import advice
 from ludens.cli.arguments import (
     AgentNames,
@@ -33,18 +34,22 @@ from ludens.cli.arguments import (
 )
 from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console, write_file
-from ludens.core.cores import cores
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.policy import Setter, permit
+from ludens.core.processes import cores
 from ludens.core.spec import Spec, parse_spec
-
-if TYPE_CHECKING:
-    from ludens.models.ledger import Budget
-    from ludens.run.engine import RunResult
-    from ludens.run.estimate import CostEstimate
-    from ludens.run.plan import Job, Plan
-    from ludens.run.store import Store
-
+from ludens.models.ledger import Budget
+from ludens.run.engine import Engine, RunResult, default_workers, make_executor
+from ludens.run.estimate import CostEstimate, estimate, unpriced_models
+from ludens.run.jobs import JobRunner, combine_errors
+from ludens.run.plan import MAX_SAMPLES, Job, Plan, entrants_of, make_plan
+from ludens.run.progress import ProgressDisplay
+from ludens.run.report import load_results, main_tables, render
+from ludens.run.report.table import plain
+from ludens.run.store import Store, read_plan, read_progress
+from ludens.run.task import import_suite
+from ludens.run.trust import plan_accesses
 
 STOPPED_EARLY = 3
 CONCURRENCY = 16
@@ -90,40 +95,30 @@ class ExecutionOptions:
     @property
     def flags(self) -> str:
         """The flags with which `ludens resume` continues in the same way."""
-        values = {
-            "--concurrency": None if self.concurrency == CONCURRENCY else self.concurrency,
-            "--workers": self.workers,
-            "--ray": self.ray,
-        }
-        return "".join(f" {flag} {quote(str(value))}" for flag, value in values.items() if value is not None)
+        return "".join(f" {quote(word)}" for word in self._words("concurrency", "workers", "ray"))
 
     @property
     def words(self) -> list[str]:
+        return self._words(*(field.name for field in fields(self)))
+
+    def _words(self, *names: str) -> list[str]:
         words: list[str] = []
-        for field in fields(self):
-            value, flag = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
-            if value != field.default:
+        for name in names:
+            value, flag = getattr(self, name), f"--{name.replace('_', '-')}"
+            if value != getattr(ExecutionOptions, name):
                 words += [flag] if value is True else [flag, str(value)]
         return words
 
     @property
     def budget(self) -> Budget:
-        from ludens.models.ledger import Budget
-
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
 
 def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], options: ExecutionOptions) -> int:
     """Play the jobs of a run that are not done, then show the results; returns the exit code.
 
-    Args:
-        plan: What is played.
-        folder: The run's folder, which need not exist yet.
-        open_store: Creates or opens the folder; called once the run is confirmed.
-        options: How it is played.
+    The store is opened, and its folder created, once the run is confirmed.
     """
-    from ludens.run.store import read_progress
-
     if options.ray is not None and find_spec("ray") is None:
         raise MissingExtra("running on Ray", "ray")
     if _has_person(plan) and (options.workers or options.ray is not None):
@@ -157,15 +152,13 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
 
 def _playable(plan: Plan, options: ExecutionOptions) -> Plan:
     """The plan without tasks that cannot be played here; raises if there are any that must not be skipped."""
-    from ludens.run.jobs import JobRunner, combined
-
     if options.ray is not None:  # nodes of a cluster check for themselves: keys may exist only there
         return plan
     problems = JobRunner(plan).problems()
     if not problems:
         return plan
     available = tuple(name for name in plan.chosen if name not in problems)
-    error = combined(problems)
+    error = combine_errors(problems)
     if not available:
         raise error
     if not options.skip_unavailable:
@@ -181,9 +174,6 @@ def _has_person(plan: Plan) -> bool:
 def _play(
     store: Store, plan: Plan, jobs: int, options: ExecutionOptions, budget: Budget, estimate: CostEstimate
 ) -> RunResult:
-    from ludens.run.engine import Engine, default_workers, make_executor
-    from ludens.run.progress import ProgressDisplay
-
     workers = options.workers
     if workers is None:
         workers = default_workers(plan, min(options.concurrency, jobs)) if options.ray is None else 0
@@ -210,9 +200,7 @@ def _play(
 
 def _confirm(plan: Plan, jobs: Sequence[Job], options: ExecutionOptions, budget: Budget) -> CostEstimate:
     """Print the cost estimate, compare it with the budget, and ask for confirmation if it is large."""
-    from ludens.run.estimate import estimate, unpriced
-
-    if options.max_cost is not None and (names := unpriced(plan)):
+    if options.max_cost is not None and (names := unpriced_models(plan)):
         raise BadOption(f"--max-cost needs a price for {', '.join(names)}: add it to the price file.")
     expected = estimate(plan, jobs)
     if expected.usage.calls:
@@ -243,7 +231,6 @@ def _check_budget(budget: Budget, expected: CostEstimate) -> None:
 
 
 def _amounts(usage: Usage, budget: Budget) -> str:
-    """What an episode is estimated to consume, next to the limits."""
     parts = [
         f"{amount} (--max-{flag} {limit:g})"
         for flag, limit, amount in (
@@ -257,18 +244,13 @@ def _amounts(usage: Usage, budget: Budget) -> str:
 
 
 def show_results(folder: Path) -> None:
-    from ludens.run.report import load_results, render
-    from ludens.run.report.table import plain, split
-    from ludens.run.report.tables import scores, task_scores
-
     results = load_results([folder])
     page, failure = folder / "report.html", None
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
         write_file(page, render(results, "html"))
     except BadFile as error:
         failure = error
-    tables = [part for suite in results.suites for part in (*split(scores(suite)), task_scores(suite))]
-    print(plain([part for part in tables if part is not None], console().width))
+    print(plain(main_tables(results), console().width))
     if failure is not None:
         raise failure
     print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
@@ -322,9 +304,6 @@ def eval_(
         templates: Folder with your own templates: agent.md, GAME.md.
         preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
-    from ludens.run.plan import MAX_SAMPLES, entrants_of, make_plan
-    from ludens.run.store import Store
-
     render = render_options(theme, size)
     at_least("--limit", limit, 0)
     if not 1 <= samples <= MAX_SAMPLES:
@@ -392,12 +371,6 @@ def resume(
     Args:
         run: Folder of the run; `ludens runs` lists them.
     """
-    from ludens.agents import import_agent
-    from ludens.core.policy import Setter, permit
-    from ludens.run.store import Store, read_plan
-    from ludens.run.task import import_suite
-    from ludens.run.trust import plan_accesses
-
     import_suite(suite or "")
     for name in agent:
         import_agent(name)
@@ -424,9 +397,6 @@ def demo(
         seed: Added to the seed of every episode.
         limit: Maximum episodes per task; 0 for the suite's number.
     """
-    from ludens.run.plan import entrants_of, make_plan
-    from ludens.run.store import Store
-
     at_least("--limit", limit, 0)
     entrants = entrants_of(ENTRANTS, blind_control=True)
     plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)

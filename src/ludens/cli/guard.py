@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 DONE, FAILED, USAGE_ERROR, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
-def guarded(app: App, argv: Sequence[str] | None = None) -> int:
-    """Run the command in `argv` and return the exit code."""
+def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
     from cyclopts.exceptions import CycloptsError
 
     tokens = list(sys.argv[1:] if argv is None else argv)
@@ -79,7 +78,6 @@ def _bug() -> int:
 
 
 def usage_error(message: str) -> int:
-    """Print the message on stderr and return the exit code of usage errors."""
     print(f"ludens: {message}", file=sys.stderr)
     return USAGE_ERROR
 
@@ -88,14 +86,13 @@ _TYPE_NAMES: dict[type, str] = {float: "a number", bool: "true or false"}
 
 
 def _message(error: CycloptsError) -> str:
-    """The parser's error in one sentence, with a suggestion where there is one."""
     from cyclopts import exceptions
 
     if isinstance(error, exceptions.UnknownCommandError) and error.app is not None and error.unused_tokens:
         word = error.unused_tokens[0]
         dashed = word.startswith("-")
-        known = [name for name in error.app if name.startswith("-") == dashed]
-        return str(UnknownName("flag" if dashed else "command", word, known))
+        names = [name for name in error.app if name.startswith("-") == dashed]
+        return str(UnknownName("flag" if dashed else "command", word, names))
     if isinstance(error, exceptions.UnknownOptionError):
         flags = [name for argument in error.argument_collection for name in argument.names]
         flag = (error.token.keyword or error.token.value or "").split("=")[0]

@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Flag, Json, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, json_out, table, writable, write_file
+from ludens.cli.output import aside, check_writable, json_out, table, write_file
 from ludens.core.errors import BadOption
-
-if TYPE_CHECKING:
-    from ludens.run.lines import Record
-    from ludens.suites.comma.judge import Judge, Verdict
+from ludens.core.plain import plural
+from ludens.run.labels import LABELS_FILE
+from ludens.run.lines import Record, read_records
+from ludens.run.store import read_plan
+from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
+from ludens.suites.comma.judge.conversation import LABELS, conversation_of
+from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
+from ludens.suites.comma.leaks import leaks_of
 
 
 def judge(
@@ -44,9 +48,6 @@ def judge(
         limit: Maximum number of episodes; 0 for all.
         templates: Folder with your own templates: judge.md.
     """
-    from ludens.run.labels import LABELS_FILE
-    from ludens.suites.comma.judge import make_judge
-
     at_least("--limit", limit, 0)
     if templates is not None and judge == "rules":
         raise BadOption("--templates needs a model as --judge; the rules use no templates.")
@@ -58,7 +59,7 @@ def judge(
         raise BadOption("missing argument RUN: give a run folder, or --calibrate.")
     chosen = make_judge(judge, templates)
     records = _records(run)[: limit or None]
-    file = writable(out or run / LABELS_FILE)
+    file = check_writable(out or run / LABELS_FILE)
     verdicts = _judge_records(chosen, records, file, _hash(templates))
     counts = _counts(records, verdicts)
     if json:
@@ -72,14 +73,11 @@ def judge(
 def _exit_code(verdicts: Sequence[Verdict]) -> int:
     failures = [verdict.error for verdict in verdicts if verdict.error]
     if failures:
-        aside(f"ludens: {counted(len(failures), 'conversation')} could not be judged: {failures[0]}")
+        aside(f"ludens: {plural(len(failures), 'conversation')} could not be judged: {failures[0]}")
     return FAILED if failures else DONE
 
 
 def _records(run: Path) -> list[Record]:
-    from ludens.run.lines import read_records
-    from ludens.run.store import read_plan
-
     read_plan(run)
     finished = [record for record in read_records(run) if record.episode.status != "void"]
     puzzles = [record for record in finished if record.episode.game.startswith("comma/")]
@@ -89,16 +87,11 @@ def _records(run: Path) -> list[Record]:
 
 
 def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
-    """The verdict on every record; earlier verdicts of the same judge are read from the file."""
-    from ludens.suites.comma.judge import judge_all
-    from ludens.suites.comma.judge.conversation import conversation_of
-    from ludens.suites.comma.judge.verdicts import LabelFile
-
     keys = [(record.key, record.episode.fingerprint()) for record in records]
     with LabelFile(file, chosen.spec, templates) as kept:
         todo = [number for number, key in enumerate(keys) if key not in kept.verdicts]
         earlier = f" ({len(keys) - len(todo)} already judged)" if len(todo) < len(keys) else ""
-        aside(f"{chosen.spec} judges {counted(len(todo), 'conversation')}{earlier} ...")
+        aside(f"{chosen.spec} judges {plural(len(todo), 'conversation')}{earlier} ...")
 
         def save(number: int, verdict: Verdict) -> None:
             index = todo[number]
@@ -110,14 +103,11 @@ def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templat
 
 
 def _hash(templates: Path | None) -> str:
-    """Hash of the user's judge template, "" if there is none."""
     own = templates / "judge.md" if templates else None
     return sha256(own.read_bytes()).hexdigest()[:16] if own and own.is_file() else ""
 
 
 def _details(record: Record) -> dict[str, Any]:
-    from ludens.suites.comma.leaks import leaks_of
-
     facts = record.episode.facts
     return {
         "entrant": record.entrant,
@@ -129,9 +119,6 @@ def _details(record: Record) -> dict[str, Any]:
 
 
 def _counts(records: Sequence[Record], verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Episodes, those without a verdict, and labels of each entrant."""
-    from ludens.suites.comma.judge.conversation import LABELS
-
     counts: dict[str, Any] = {}
     for record, verdict in zip(records, verdicts, strict=True):
         blank = {"episodes": 0, "unjudged": 0, "labels": dict.fromkeys(LABELS, 0)}
@@ -157,12 +144,9 @@ def _print_counts(counts: dict[str, Any]) -> None:
 def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
     import orjson
 
-    from ludens.suites.comma.judge import judge_all, make_judge
-    from ludens.suites.comma.judge.verdicts import agreement, cases
-
     chosen = make_judge(spec, templates)
     truth = cases()
-    file = None if out is None else writable(out)
+    file = None if out is None else check_writable(out)
     aside(f"{chosen.spec} judges the calibration set, {len(truth)} conversations ...")
     verdicts = asyncio.run(judge_all(chosen, [case.conversation for case in truth]))
     if file is not None:

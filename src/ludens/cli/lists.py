@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ludens.core.game import Game
 
 Description = dict[str, Any]
-"""What `--json` prints about one thing."""
 _LISTING = Path(__file__).with_name("games.json")
 _NEEDED = {"pong": "ale_py"}
 """Game to the optional module it needs: where that is missing, the list says so."""
@@ -54,7 +53,6 @@ def games(name: str | None = None, /, *, json: Json = False) -> None:
         spare=("options", "seats", "play"),
     )
     print("Run `ludens games NAME` for details, `ludens show NAME` to see a position.")
-    return None
 
 
 def _describe_all(
@@ -113,7 +111,6 @@ def _describe_game(name: str) -> Description:
 
 
 def _describe_options(options: Mapping[str, Field[Any]], values: Mapping[str, Any]) -> dict[str, Description]:
-    """What each option is set to, and what its declaration says."""
     return {
         key: {"value": values.get(key, declared.default)}
         | {word: value for word in _OPTION_FIELDS if (value := declared.metadata[word]) is not None}
@@ -196,7 +193,6 @@ def agents(name: str | None = None, /, *, json: Json = False) -> None:
         spare=("options", "sees"),
     )
     print(f"Run `ludens agents NAME` for details. {BEST} is the strongest bot of a game.")
-    return None
 
 
 def _playable_games() -> dict[str, Game]:
@@ -242,7 +238,6 @@ def _describe_bot(name: str, games: Mapping[str, Game]) -> list[Description]:
 
 
 def _seated(name: str, game: Game) -> Agent:
-    """The bot in the first seat of a game; raises a `UsageError` if it cannot play in every seat."""
     from ludens.agents import agent
     from ludens.core.random import stream
 
@@ -294,7 +289,6 @@ def suites(name: str | None = None, /, *, json: Json = False) -> None:
         spare=("games", "tasks", "episodes"),
     )
     print("Run `ludens suites NAME` for details, `ludens eval NAME --model SPEC` to evaluate a model.")
-    return None
 
 
 def _describe_suite(name: str) -> Description:
@@ -368,7 +362,6 @@ _KINDS = {
     "hf": ("hf/PATH", "none"),
     "nano": ("nano, or nano/PATH", "none"),
 }
-"""Example and key of each kind of model."""
 
 
 def models(what: str = "list", spec: str | None = None, /, *, json: Json = False) -> int:

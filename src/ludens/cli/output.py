@@ -6,16 +6,17 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from ludens.core.errors import BadFile
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.core.plain import harmless
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _PIPED_WIDTH = 160
+_SECONDS_LIVE, _SECONDS_BETWEEN_LINES = 0.5, 10.0
 
 
 def console() -> Console:
@@ -59,7 +60,6 @@ def table(
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
     if missing := [column for column in columns if column not in visible]:
         print(f"(terminal too narrow for: {', '.join(missing)})")
-    return None
 
 
 _GAP = 3
@@ -98,41 +98,45 @@ def json_out(value: Any) -> None:
     sys.stdout.write(text.decode())
 
 
-def indented(text: str, by: int) -> str:
-    """Indent every line of the text except the first."""
+def indent(text: str, by: int) -> str:
     return harmless(text).replace("\n", "\n" + " " * by)
-
-
-def counted(number: int, thing: str) -> str:
-    """Number and noun: `1 step`, `2 steps`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def aside(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
-def cannot_write(path: Path, error: OSError) -> BadFile:
-    """The error that names a file and why it cannot be written."""
-    return BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.")
-
-
-def writable(path: Path) -> Path:
-    """Check that a file can be written at this path."""
+def check_writable(path: Path) -> Path:
     existed = path.exists()
     try:
         with path.open("ab"):
             pass
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise file_error("write", path, error) from None
     if not existed:
         path.unlink()
     return path
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
     try:
         write_atomically(path, data)
     except OSError as error:
-        raise cannot_write(path, error) from None
+        raise file_error("write", path, error) from None
+
+
+class ProgressLine:
+    """A line on stderr: redrawn in a terminal, else printed every few seconds."""
+
+    def __init__(self) -> None:
+        self._live, self._printed = sys.stderr.isatty(), monotonic()
+
+    def show(self, text: str, last: bool = False) -> None:
+        if last or monotonic() - self._printed >= (_SECONDS_LIVE if self._live else _SECONDS_BETWEEN_LINES):
+            self._printed = monotonic()
+            start, end = ("\r\x1b[K", "\n" if last else "") if self._live else ("", "\n")
+            print(start + text, end=end, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -10,8 +10,9 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ludens.agents.human import left_message, width_of, wrap_text
 from ludens.cli.arguments import (
     GameName,
     Json,
@@ -27,19 +28,20 @@ from ludens.cli.arguments import (
     seat_of,
 )
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import aside, counted, indented, json_out, writable, write_file
+from ludens.cli.output import aside, check_writable, indent, json_out, write_file
+from ludens.core.ask import Ask, build_ask
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
-from ludens.core.plain import harmless
-
-if TYPE_CHECKING:
-    from ludens.core.ask import Ask
-    from ludens.core.episode import Episode
-    from ludens.core.observer import StepEvent
-    from ludens.core.state import State
-    from ludens.core.view import Picture, View
+from ludens.core.observer import OnStep, StepEvent
+from ludens.core.plain import harmless, plural
+from ludens.core.replay import wander
+from ludens.core.state import State
+from ludens.core.view import Picture, View, view_of
+from ludens.draw import Picture as DrawnPicture
+from ludens.loop import play as play_one
 
 _INDENT = 6
-"""Width of the step number in front of moves."""
 
 
 def play(
@@ -67,12 +69,7 @@ def play(
     agents = agents_of(played, seat)
     render = render_options(theme, size)
     if out is not None:
-        writable(out)
-    from ludens.agents.human import left_message, width_of, wrapped
-    from ludens.core.observer import OnStep
-    from ludens.core.view import view_of
-    from ludens.loop import play as play_one
-
+        check_writable(out)
     if not json:
         players = ", ".join(f"{s} is {agents[s].spec}" for s in played.seats)
         print(f"{played.name}, seed {seed}: {players}", flush=True)
@@ -96,7 +93,7 @@ def play(
     episode = asyncio.run(play_and_close())
     left = episode.status == "void" and episode.error == left_message(episode.culprit)
     for person in people if last and not left and view.has_text else ():
-        aside(wrapped(f"\n{view.text(last[0], person)}\n", width_of(sys.stderr)))
+        aside(wrap_text(f"\n{view.text(last[0], person)}\n", width_of(sys.stderr)))
     if out is not None:
         out.write_bytes(episode.to_json() + b"\n")
     if json:
@@ -113,8 +110,6 @@ def play(
 
 def _print_step(event: StepEvent, public: View | None) -> None:
     """Print the moves of a step; only what is public of them where a view is given."""
-    from ludens.agents.human import width_of, wrapped
-
     moves = []
     for move in event.moves:
         action = public.public_action(event.state, move.seat, move.action) if public else move.action
@@ -122,8 +117,8 @@ def _print_step(event: StepEvent, public: View | None) -> None:
         name = public.public_name(event.state, move.seat) if public else move.seat
         moves.append(f"{name} {action or '(nothing)'}{mark}")
     width = width_of(sys.stdout)
-    text = wrapped(", ".join(moves), width and width - _INDENT)
-    print(f"{event.step + 1:4}. {indented(text, _INDENT)}", flush=True)
+    text = wrap_text(", ".join(moves), width and width - _INDENT)
+    print(f"{event.step + 1:4}. {indent(text, _INDENT)}", flush=True)
 
 
 def _result(episode: Episode, left: bool) -> str:
@@ -134,7 +129,7 @@ def _result(episode: Episode, left: bool) -> str:
         "forfeit": f"Forfeited by {episode.culprit}",
         "void": "You left the game" if left else "Void",
     }
-    steps = counted(len({move.step for move in episode.moves}), "step")
+    steps = plural(len({move.step for move in episode.moves}), "step")
     return f"{ends[episode.status]} after {steps}{scores and f': {scores}'}."
 
 
@@ -171,12 +166,7 @@ def show(
     if out is not None:
         if out.suffix.lower() not in _SUFFIXES:
             raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")
-        writable(out)
-    from ludens.core.ask import build_ask
-    from ludens.core.config import PlayConfig
-    from ludens.core.replay import wander
-    from ludens.core.view import view_of
-
+        check_writable(out)
     state, actions = wander(played, seed, moves)
     looker = seat or (state.to_act or played.seats)[0]
     ask = build_ask(view_of(played, render, seed), state, looker, "both", PlayConfig())
@@ -218,8 +208,6 @@ def _reply(ask: Ask, acts: bool) -> dict[str, Any]:
 
 def _write_pictures(pictures: Sequence[Picture], out: Path) -> list[Path | None]:
     """The first picture into the file asked for, further ones beside it with a number."""
-    from ludens.draw import Picture as DrawnPicture
-
     files = [out] + [out.with_stem(f"{out.stem}-{number}") for number in range(2, len(pictures) + 1)]
     for picture, file in zip(pictures, files, strict=True):
         data = picture.png()
@@ -231,12 +219,12 @@ def _write_pictures(pictures: Sequence[Picture], out: Path) -> list[Path | None]
 
 def _print_position(position: dict[str, Any], random_moves: int) -> None:
     moves, turn, legal = position["moves"], position["to_act"], position["legal"]
-    when = f"after {counted(len(moves), 'random move')}" if random_moves else "at the start"
+    when = f"after {plural(len(moves), 'random move')}" if random_moves else "at the start"
     if len(moves) < random_moves:
         when = f"over after {len(moves)} of {random_moves} random moves"
     print(f"{position['game']}, seed {position['seed']}, {when}, seen by {position['seat']}")
     for number, actions in enumerate(moves, start=1):
-        words = [f"{seat} {indented(action, 5) or '(nothing)'}" for seat, action in actions.items()]
+        words = [f"{seat} {indent(action, 5) or '(nothing)'}" for seat, action in actions.items()]
         print(f"  {number}. {', '.join(words)}")
     if not turn:
         scores = ", ".join(f"{seat} {value:g}" for seat, value in position["returns"].items())

@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
-from ludens.cli.output import aside, cannot_write, console, counted, json_out, table, writable, write_file
+from ludens.cli.output import aside, check_writable, console, json_out, table, write_file
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
+from ludens.core.files import save_file
+from ludens.core.plain import plural, shorten
+from ludens.run.lines import shards_of
+from ludens.run.plan import seated_name
+from ludens.run.store import read_plan, read_progress
+from ludens.run.task import import_suite
 
 _DEFAULT_FILES = {
     "html": "report.html", "parquet": "report.parquet", "episodes-parquet": "episodes.parquet"
@@ -47,7 +53,6 @@ def report(
     """
     from ludens.run.report import FORMATS, load_results, render, suffixes
     from ludens.run.report.references import warnings
-    from ludens.run.task import import_suite
 
     if not run:
         raise BadOption("missing argument RUN: name the folder of a run; `ludens runs` lists them.")
@@ -62,7 +67,7 @@ def report(
     results = load_results(run, {name: value for name, value in options.items() if value is not None})
     file = out or (run[0] / _DEFAULT_FILES[format] if format in _DEFAULT_FILES else None)
     if file is not None:
-        writable(file)
+        check_writable(file)
     width = console().width if file is None else 160
     data = render(results, format, metric, episodes=episodes, width=width)
     if file is None:
@@ -91,8 +96,6 @@ def runs(
     Args:
         folder: Folder to search, with its subfolders.
     """
-    from ludens.run.task import import_suite
-
     import_suite(suite or "")
     if not folder.is_dir():
         raise BadFile(f"there is no folder {str(folder)!r}; `ludens eval` creates runs in 'runs'.")
@@ -110,13 +113,10 @@ def runs(
         spare=("last change", "entrants", "suite", "void"),
     )
     print("Run `ludens report FOLDER` for results, `ludens replay FOLDER` for episodes.")
-    return None
 
 
 def _find_runs(folder: Path) -> Iterator[dict[str, Any]]:
     """Every run below a folder. One that cannot be read is listed with the error."""
-    from ludens.run.lines import shards_of
-
     for file in sorted(folder.rglob("run.json")):
         run = file.parent
         files = [file, *(run / name for name in shards_of(run))]
@@ -129,9 +129,6 @@ def _find_runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    from ludens.run.plan import seated_name
-    from ludens.run.store import read_plan, read_progress
-
     plan, (done, voids) = read_plan(run), read_progress(run)
     return {
         "suite": plan.suite,
@@ -147,8 +144,14 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     if "error" in run:
         return run["folder"], run["error"], "", "", "", changed
     done = f"{run['done']:,} of {run['planned']:,}"
-    suite = run["suite"] if len(run["suite"]) <= _WIDEST else run["suite"][: _WIDEST - 3] + "..."
-    return run["folder"], suite, ", ".join(run["entrants"]), done, f"{run['void']:,}", changed
+    return (
+        run["folder"],
+        shorten(run["suite"], _WIDEST),
+        ", ".join(run["entrants"]),
+        done,
+        f"{run['void']:,}",
+        changed,
+    )
 
 
 def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> None:
@@ -160,15 +163,13 @@ def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> Non
         run: Folder of the run; `ludens runs` lists them.
     """
     from ludens.run.compact import compact as compact_run
-    from ludens.run.task import import_suite
 
     import_suite(suite or "")
     result = compact_run(run)
     if json:
         return json_out(asdict(result))
     sizes = f"{result.after / 1e6:,.1f} MB instead of {result.before / 1e6:,.1f} MB"
-    print(f"{counted(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
-    return None
+    print(f"{plural(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
 
 
 _STUDY_ACTIONS = ("export", "exclude", "include")
@@ -226,11 +227,7 @@ def _export_study(folder: Path, out: Path, format: str, excluded: bool) -> None:
         for name, part in tables(folder, excluded).items()
     }
     for file, (data, rows) in files.items():
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(file, error) from None
-        write_file(writable(file), data)
+        save_file(file, data)
         print(f"{file}: {rows:,} rows")
 
 

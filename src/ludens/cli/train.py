@@ -64,7 +64,7 @@ def train(
     ranks.start()
     first = ranks.world()[0] == 0
     try:
-        run(chosen, folder, print if first else _silent)
+        run(chosen, folder, print if first else lambda line: None)
         if first:
             print(f"Checkpoints and curves: {folder}")
         ranks.wait()  # a process that ends while others still talk to it aborts now and then
@@ -96,7 +96,3 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals:
         raise BadOption(f"--set takes SECTION.KEY=VALUE, not {text!r}.")
     return name.strip(), value.strip()
-
-
-def _silent(line: str) -> None:
-    pass

@@ -3,28 +3,29 @@ episode again."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_options
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import counted, json_out, table, writable
-from ludens.core.errors import BadFile, BadOption, MissingPictures
-from ludens.core.plain import one_line
+from ludens.cli.output import ProgressLine, check_writable, json_out, table, write_file
+from ludens.core.episode import Episode
+from ludens.core.errors import BadOption, MissingPictures
+from ludens.core.plain import one_line, plural
+from ludens.core.verify import verify as verify_episode
+from ludens.run.lines import iter_records, read_episode
+from ludens.run.replays import animation, film_strip, find, read_episode_file
+from ludens.run.store import read_places
+from ludens.run.task import import_suite
+from ludens.run.verify import RunVerification, bad_lines, set_aside, verify_run
+from ludens.run.verify import repair as repair_run
+from ludens.run.viewer import as_text, returns_text
 
-if TYPE_CHECKING:
-    from ludens.core.episode import Episode
-    from ludens.run.verify import RunVerification
-
-
-_SECONDS_BETWEEN_LINES = 10.0
 _NAMED = 10
 """The most keys of one kind in the summary; --json has all."""
 
@@ -44,14 +45,17 @@ def verify(
     Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned,
     or is missing from a run that was finished.
     """
-    from ludens.run.task import import_suite
-    from ludens.run.verify import verify_run
-
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
-    progress = _VerifyProgress()
+    progress = ProgressLine()
+
+    def show(result: RunVerification) -> None:
+        done = result.episodes + len(result.failures)
+        failed = f", {len(result.failures):,} failed" if result.failures else ""
+        progress.show(f"{done:,}/{result.total:,} episodes{failed}")
+
     try:
-        result = verify_run(run, workers=workers, on_progress=progress)
+        result = verify_run(run, workers=workers, on_progress=show)
     finally:
         progress.close()
     code = DONE if result.ok else FAILED
@@ -77,17 +81,9 @@ def verify(
     return code
 
 
-_FIELDS = [
-    "planned",
-    "present",
-    "proven",
-    "finished",
-    "missing",
-    "repeated",
-    "unplanned",
-    "voids",
-    "episodes",
-]
+_FIELDS = (
+    "planned", "present", "proven", "finished", "missing", "repeated", "unplanned", "voids", "episodes",
+)  # fmt: skip
 """The fields of a `RunVerification` that --json prints, besides what was verified and the failures."""
 
 
@@ -105,28 +101,6 @@ def _rest(result: RunVerification) -> str:
     return "".join(parts)
 
 
-class _VerifyProgress:
-    """A line on stderr: redrawn in a terminal, else printed every few seconds."""
-
-    def __init__(self) -> None:
-        self._live, self._shown, self._drawn = sys.stderr.isatty(), monotonic(), False
-
-    def __call__(self, result: RunVerification) -> None:
-        done = result.episodes + len(result.failures)
-        failed = f", {len(result.failures):,} failed" if result.failures else ""
-        text = f"{done:,}/{result.total:,} episodes{failed}"
-        if self._live:
-            print(f"\r{text}", end="", file=sys.stderr, flush=True)
-            self._drawn = True
-        elif monotonic() - self._shown >= _SECONDS_BETWEEN_LINES:
-            self._shown = monotonic()
-            print(text, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self._drawn:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
 _LISTED = 40
 
 
@@ -141,31 +115,28 @@ def repair(
 
     They are moved to episodes.bad.jsonl, those of a study's participants.jsonl to participants.bad.jsonl.
     """
-    from ludens.run import verify as repairs
-    from ludens.run.task import import_suite
     from ludens.suites.people import records
 
     import_suite(suite or "")
-    repaired = repairs.repair(run)
+    repaired = repair_run(run)
     study = run / records.PARTICIPANTS
-    people = repairs.set_aside(study, records.LINE_START, records.read_line)
+    people = set_aside(study, records.LINE_START, records.read_line)
     if json:
         moved = [line for lines in repaired.moved.values() for line in _json(lines)]
         result = {"moved": moved, "done": repaired.done, "planned": repaired.planned}
         result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
         return json_out(result)
-    for path, lines in {**repaired.moved, repairs.bad_lines(study): people}.items():
+    for path, lines in {**repaired.moved, bad_lines(study): people}.items():
         _list(path, lines)
     valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
     if repaired.missing and not study.exists():
-        print(f"To play the {counted(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
-    return None
+        print(f"To play the {plural(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
 
 
 def _list(path: Path, moved: list[tuple[int, str]]) -> None:
     if moved:
-        print(f"{counted(len(moved), 'line')} moved to {path}:")
+        print(f"{plural(len(moved), 'line')} moved to {path}:")
     for number, reason in moved[:_LISTED]:
         print(f"  line {number}: {one_line(reason)}")
     if len(moved) > _LISTED:
@@ -210,24 +181,17 @@ def replay(
         if out is not None:
             raise BadOption("missing argument KEY: name an episode, or drop --out to list all episodes.")
         return _replay_list(run, json)
-    from ludens.core.verify import verify
-    from ludens.run.viewer import as_text
-
     episode, name = _read(run, key)
     if episode.status == "void" and not episode.moves:
         raise BadOption(f"{name!r} has no moves, it was void from the start: {episode.error}")
     verified, missing = None, None
     try:
-        verified = verify(episode)
+        verified = verify_episode(episode)
     except MissingPictures as error:
         missing = error
     written = out is not None and (missing is None or out.suffix.lower() == ".html")
     if out is not None and written:
-        writable(out)
-        try:
-            out.write_bytes(_render(episode, name, out, seat, size, ms))
-        except OSError as error:
-            raise BadFile(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}.") from None
+        write_file(check_writable(out), _render(episode, name, out, seat, size, ms))
     if json:
         json_out({"key": name, "verified": verified and asdict(verified), "episode": episode})
     else:
@@ -239,10 +203,6 @@ def replay(
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:
-    from ludens.run.lines import read_episode
-    from ludens.run.replays import find, read_episode_file
-    from ludens.run.store import read_places
-
     if run.is_dir():
         name, location = find(read_places(run), key or "")
         return read_episode(run, name, location), name
@@ -252,10 +212,6 @@ def _read(run: Path, key: str | None) -> tuple[Episode, str]:
 
 
 def _replay_list(run: Path, json: bool) -> None:
-    from ludens.run.lines import iter_records
-    from ludens.run.store import read_places
-    from ludens.run.viewer import returns_text
-
     total = len(read_places(run))  # raises an error if the folder is not a run
     records = islice(iter_records(run), None if json else _LISTED)
     columns = ("number", "key", "status", "returns", "fallbacks")
@@ -273,12 +229,9 @@ def _replay_list(run: Path, json: bool) -> None:
     table(f"{total:,} episodes in {run}", columns, rows, ("number", "fallbacks"))
     more = total - _LISTED
     print((f"... and {more:,} more. " if more > 0 else "") + "Add a key or a number to replay one.")
-    return None
 
 
 def _render(episode: Episode, name: str, out: Path, seat: str | None, size: int | None, ms: int) -> bytes:
-    from ludens.run.replays import animation, film_strip
-
     match out.suffix.lower():
         case ".gif":
             return animation(episode, seat, size, ms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,11 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Allowed, Flag, SuiteName, Whole, Words
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.policy import Setter, permit
+from ludens.models.ledger import Budget
+from ludens.run.task import import_suite
+from ludens.run.trust import plan_accesses
+from ludens.suites.people import read_study
 
 if TYPE_CHECKING:
     from ludens.web.pages import WebSettings
@@ -51,11 +57,6 @@ def web(
         max_calls: Budget: no more calls to models than this, in all games together.
         max_cost: Budget: no more dollars; needs prices.
     """
-    from ludens.core.policy import Setter, permit
-    from ludens.models.ledger import Budget
-    from ludens.run.task import import_suite
-    from ludens.run.trust import plan_accesses
-    from ludens.suites.people import read_study
     from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
     from ludens.web.pages import WebSettings
@@ -107,7 +108,7 @@ async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
             print(f"Its progress: {address}{path}/progress?token={access.organiser}", flush=True)
         print("Press Ctrl-C to stop.", flush=True)
         if open_page:
-            await asyncio.to_thread(_open, own_address)
+            await asyncio.to_thread(webbrowser.open, own_address)
         await asyncio.Event().wait()
     finally:
         server.close()
@@ -116,9 +117,3 @@ async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
 
 def _address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)

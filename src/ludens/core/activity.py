@@ -30,7 +30,6 @@ class Activity:
         self.live = 0
         """Open `running()` scopes, waiting or not."""
         self.active = 0
-        """Those that do not wait."""
         self._waiters: list[asyncio.Future[None]] = []
         self._running, self._waiting = _Scope(self, 1, 1), _Scope(self, 0, -1)
 
@@ -81,7 +80,6 @@ class Activity:
                 self._waiters.remove(waiter)
 
     def change(self, live: int, active: int) -> None:
-        """Add to the counts."""
         self.live += live
         self.active += active
         if self._waiters and self.idle:

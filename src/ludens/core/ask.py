@@ -87,12 +87,7 @@ def build_ask(
 
 
 class History:
-    """The exchanges of one seat that are kept for its later asks.
-
-    Args:
-        exchanges: How many are kept; None for all.
-        pictures: Of how many of them the pictures are kept: pictures are large.
-    """
+    """The latest exchanges of one seat (None for all), for its later asks; the last ones with pictures."""
 
     def __init__(self, exchanges: int | None = 0, pictures: int = 0) -> None:
         self._exchanges, self._pictures = exchanges, pictures

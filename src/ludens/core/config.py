@@ -18,8 +18,6 @@ Reasons = Literal["full", "kind"]
 
 @dataclass(frozen=True)
 class PlayConfig:
-    """Retries, fallback and limits of an episode."""
-
     retries: int = 2
     """Further attempts after a reply that is not a legal action, unless `Agent.unlimited_retries`."""
     fallback: Fallback = "random"

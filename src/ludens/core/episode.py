@@ -38,7 +38,6 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
@@ -159,12 +158,10 @@ class Episode:
             raise BadOption("a seed is a whole number between -2**63 and 2**63 - 1.")
 
     def to_json(self) -> bytes:
-        """One line of JSON."""
         return orjson.dumps(self)
 
     @staticmethod
     def from_json(data: bytes | str) -> Episode:
-        """Parse and validate."""
         return _validated(data)
 
     def verdicts(self) -> Counter[str]:

@@ -24,6 +24,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
+from ludens.core.plain import shorten
+
 if TYPE_CHECKING:
     from ludens.core.agent import Reply
 
@@ -41,7 +43,6 @@ class UnknownName(UsageError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        shown = name if len(name) <= 60 else name[:57] + "..."
         near = _nearest(name, names)
         if near:
             hint = f"did you mean {near!r}?"
@@ -49,7 +50,7 @@ class UnknownName(UsageError):
             hint = "known: " + (", ".join(names) or "none") + "."
         else:
             hint = f"{len(names)} known names: {', '.join(names[:10])}, ..."
-        super().__init__(f"unknown {kind} {shown!r}; {hint}")
+        super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
         self.kind, self.name, self.nearest = kind, name, near
 
 

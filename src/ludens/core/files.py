@@ -1,8 +1,15 @@
-"""Writing files."""
+"""Writing files, and what is said when the system does not do it."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from ludens.core.errors import BadFile
+
+
+def file_error(action: str, path: Path, error: OSError) -> BadFile:
+    """`cannot write 'runs/a': no space left on device.`"""
+    return BadFile(f"cannot {action} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -22,3 +29,12 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+def save_file(path: Path, data: bytes) -> None:
+    """Write a file atomically, in a folder that need not exist yet."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    except OSError as error:
+        raise file_error("write", path, error) from None

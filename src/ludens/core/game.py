@@ -80,9 +80,9 @@ class Game(ABC):
         return False
 
     def view(self, render: RenderOptions, seed: int = 0) -> View:
-        """The view of the game; the seed matters only to the theme `random`."""
-        made: View = load(self.view_class)(self, render, seed)
-        return made
+        """The view of the game; only the theme `random` depends on the seed."""
+        view: View = load(self.view_class)(self, render, seed)
+        return view
 
     def evaluate(self, state: State, seat: str) -> float:
         """The value of a state for a seat, for search; by default its return so far."""

@@ -43,7 +43,7 @@ class OnStep(Observer):
 
 
 class ObserverFailed(Exception):
-    """Wraps an exception of an observer, to tell it from those of agents and games."""
+    """Wraps an exception of an observer, to distinguish it from those of agents and games."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))

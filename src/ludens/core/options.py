@@ -85,13 +85,13 @@ def check_options(instance: Any, owner: str) -> None:
             _check(owner, spec, value)
 
 
-def configure(cls: type[C], given: Mapping[str, Any], owner: str) -> C:
+def configure(cls: type[C], values: Mapping[str, Any], owner: str) -> C:
     """Build `cls` from options given as text or values, each checked against its declaration."""
-    known = options_of(cls)
-    for name in given:
-        if name not in known:
-            raise UnknownName(f"option of {owner}", name, known)
-    return cls(**{name: _read(owner, known[name], value) for name, value in given.items()})
+    declared = options_of(cls)
+    for name in values:
+        if name not in declared:
+            raise UnknownName(f"option of {owner}", name, declared)
+    return cls(**{name: _read(owner, declared[name], value) for name, value in values.items()})
 
 
 def _read(owner: str, spec: Field[Any], value: Any) -> Any:

@@ -9,8 +9,17 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same on one line."""
     return " ".join(harmless(text).split())
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 reply`, `2 replies`."""
+    several = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else several}"
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def storable(text: str) -> str:

@@ -55,7 +55,6 @@ class Access:
     """Whether a key of the person is sent to the address: another local port may be another user's."""
 
     def is_free(self, setter: Setter) -> bool:
-        """Whether it needs no confirmation."""
         if setter is Setter.PERSON or self.installed:
             return True
         if setter is Setter.VISITOR:
@@ -70,7 +69,7 @@ def confirm(values: Iterable[str]) -> None:
 
 
 def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = ()) -> None:
-    """Raise `BadOption` for what the setter may not name; what the person allows, files may name."""
+    """Raise `BadOption` for values that the setter may not name; files may name those in `allowed`."""
     confirm(allowed)
     for access in accesses:
         if access.is_free(setter) or (setter is Setter.FILE and access.value in _confirmed):
@@ -90,14 +89,7 @@ def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = 
 def option_accesses(
     known: Mapping[str, Field[Any]], values: Mapping[str, Any], owner: str, nested: int = 0
 ) -> Iterator[Access]:
-    """What the values of options name.
-
-    Args:
-        known: The declared options (`options_of`); others are left to `configure`.
-        values: What is to be set, as text or values.
-        owner: Whose options they are.
-        nested: How many specs they are inside of.
-    """
+    """What the values of options name; those that are not declared are left to `configure`."""
     for name, value in values.items():
         if name not in known or value == known[name].default:
             continue
@@ -110,7 +102,6 @@ def option_accesses(
 
 
 def game_accesses(spec: str | Spec, nested: int = 0) -> Iterator[Access]:
-    """What the options in the spec of a game name."""
     if nested > MOST_NESTED:
         raise BadOption(f"a spec contains more than {MOST_NESTED} others.")
     parsed = parse_spec(spec) if isinstance(spec, str) else spec

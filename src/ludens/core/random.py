@@ -94,7 +94,6 @@ class Stream:
 
 
 def stream(seed: int, *names: str | int) -> Stream:
-    """The stream of this seed and name."""
     label = "/".join([str(seed), *[_escaped(str(name)) for name in names]])
     return Stream(int.from_bytes(blake2b(label.encode(), digest_size=8).digest(), "big"))
 

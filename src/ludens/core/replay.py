@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
@@ -17,9 +16,6 @@ from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
 from ludens.core.validation import Invalid, read_value
 from ludens.core.view import RenderOptions
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +41,9 @@ def game_of(episode: Episode, game: Game | None = None) -> Game:
 
 
 def config_of(episode: Episode) -> PlayConfig:
-    """The config of an episode, validated."""
-    known = {each.name for each in fields(PlayConfig)}
+    names = {each.name for each in fields(PlayConfig)}
     try:
-        if set(episode.config) != known:
+        if set(episode.config) != names:
             raise ReplayMismatch("the config of the episode is incomplete or has unknown fields.")
         return read_value(PlayConfig, dict(episode.config))
     except Invalid as error:
@@ -86,9 +81,9 @@ def replay(episode: Episode, game: Game | None = None, state: State | None = Non
     yield Step(len(steps), state, ())
 
 
-def _first_state(episode: Episode, game: Game, given: State | None) -> State:
-    if given is not None:
-        return given.clone()
+def _first_state(episode: Episode, game: Game, start: State | None) -> State:
+    if start is not None:
+        return start.clone()
     if episode.branched:
         raise ReplayMismatch("the episode began in a state that it does not record: pass that state.")
     state = game.start(episode.seed)
@@ -107,9 +102,9 @@ def _apply(state: State, actions: dict[str, str], where: str) -> None:
 def wander(game: Game, seed: int, moves: int) -> tuple[State, list[dict[str, str]]]:
     """Make random legal moves from the start, fewer when the game ends before; free texts stay empty."""
     state, random = game.start(seed), stream(seed, "show")
-    made: list[dict[str, str]] = []
-    while state.to_act and len(made) < moves:
+    history: list[dict[str, str]] = []
+    while state.to_act and len(history) < moves:
         actions = {seat: state.legal(seat).sample(random) for seat in state.to_act}
         state.apply(actions)
-        made.append(actions)
-    return state, made
+        history.append(actions)
+    return state, history

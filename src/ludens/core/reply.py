@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ludens.core.errors import Ambiguous, Illegal, MoveError, Unreadable
-from ludens.core.plain import storable
+from ludens.core.plain import shorten, storable
 from ludens.core.state import Legal
 
 _BLANKS = (
@@ -88,11 +88,11 @@ class ActionFormat(ReplyFormat):
         if not legal.is_text:
             actions |= self._restated(reply, min(place for place, _ in places), legal)
         if len(actions) > 1:
-            listed = ", ".join(repr(_short(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
+            listed = ", ".join(repr(shorten(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
         [(action, name)] = actions.items()
         if action is None:
-            raise Illegal(f"{_short(name)!r} is not a legal action now.")
+            raise Illegal(f"{shorten(name)!r} is not a legal action now.")
         return action
 
     def _restated(self, text: str, start: int, legal: Legal) -> dict[str | None, str]:
@@ -203,7 +203,7 @@ def labelled(text: str, *labels: str) -> Sequence[str]:
 
 def _labelled(text: str, labels: Sequence[str]) -> list[tuple[int, str]]:
     """The names that follow a label at the start of a line or as a JSON key, each with the label's end."""
-    found = [(hit.end(), unwrap(hit[1])) for hit in _in_json(labels).finditer(text)]
+    names = [(hit.end(), unwrap(hit[1])) for hit in _in_json(labels).finditer(text)]
     start = 0
     for line in text.splitlines(keepends=True):
         bare = line.lstrip(_DECORATION)
@@ -213,9 +213,9 @@ def _labelled(text: str, labels: Sequence[str]) -> list[tuple[int, str]]:
                 continue
             rest = bare[len(label) :].lstrip(_BLANKS + "*_`").rstrip(_DECORATION)
             if rest[:1] in (":", "："):
-                found.append((start + indent + len(label), unwrap(rest[1:])))
+                names.append((start + indent + len(label), unwrap(rest[1:])))
         start += len(line)
-    return found
+    return names
 
 
 @lru_cache(maxsize=64)
@@ -238,7 +238,3 @@ def unwrap(name: str) -> str:
 def fold(name: str) -> str:
     """The normal form of a spelling: case, spaces, dashes and decoration do not matter."""
     return _SPACES.sub(" ", name.casefold().translate(DASHES)).strip(_WRAPPERS)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."

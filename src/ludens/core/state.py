@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from ludens.core.errors import Illegal
+from ludens.core.plain import shorten
 from ludens.core.random import Stream
 
 
@@ -29,7 +30,6 @@ class Legal(tuple[str, ...]):
 
     @property
     def is_text(self) -> bool:
-        """Whether the action is a text."""
         return self.text_limit is not None
 
     @property
@@ -49,9 +49,8 @@ class Legal(tuple[str, ...]):
             if len(action) > self.text_limit:
                 return f"the text has {len(action)} characters; at most {self.text_limit} are allowed."
             return None
-        shown = action if len(action) <= 60 else action[:57] + "..."
         some = ", ".join(self[:40]) + (", ..." if len(self) > 40 else "")
-        return f"{shown!r} is not a legal action for {seat} now; legal: {some or 'none'}."
+        return f"{shorten(action)!r} is not a legal action for {seat} now; legal: {some or 'none'}."
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, other) is True and self.text_limit == getattr(other, "text_limit", None)
@@ -111,7 +110,6 @@ class State(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether the game is over."""
         return not self.to_act
 
     def apply(self, actions: Mapping[str, str]) -> None:

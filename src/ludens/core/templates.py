@@ -69,7 +69,6 @@ class TemplateOverrides:
 
     @classmethod
     def read(cls, folder: Path) -> TemplateOverrides:
-        """All template files of a folder."""
         if not folder.is_dir():
             raise BadFile(f"the templates folder {str(folder)!r} does not exist.")
         files = {file.stem: _read_sections(file) for file in sorted(folder.glob("*.md"))}
@@ -101,11 +100,11 @@ def load_templates(
     """The templates in `file` (on top of those in `shared`), with the overrides for `name` on top of both."""
     sections = {**(_read_sections(shared) if shared else {}), **_read_sections(file)}
     stem = name.replace("/", ".")
-    theirs = overrides.sections(stem) if overrides is not None else {}
-    for section in theirs:
+    overriding = overrides.sections(stem) if overrides is not None else {}
+    for section in overriding:
         if not any(section == ours or section.startswith(f"{ours} ") for ours in sections):
             raise UnknownName(f"section of the template {stem}.md", section, sections)
-    return Templates({**sections, **theirs}, f"{stem}.md" if theirs else file.name)
+    return Templates({**sections, **overriding}, f"{stem}.md" if overriding else file.name)
 
 
 def _read_sections(file: Path) -> Sections:

@@ -37,13 +37,7 @@ class Invalid(Exception):
 
 
 def read_json(kind: type[T], data: bytes | str, *, extra: bool = False) -> T:
-    """Read JSON; raises `Invalid`.
-
-    Args:
-        kind: What it is to be.
-        data: The text.
-        extra: Whether to ignore unknown fields of dataclasses.
-    """
+    """Read JSON; raises `Invalid`. With `extra`, unknown fields of dataclasses are ignored."""
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -64,7 +58,6 @@ def fits(kind: type, value: object) -> bool:
 
 @cache
 def _reader(kind: Any, extra: bool) -> _Reader:
-    """The function that reads a value of this kind."""
     origin, args = get_origin(kind), get_args(kind)
     if kind is Any:
         return lambda value: value
@@ -164,7 +157,6 @@ def _dataclass_reader(kind: Any, extra: bool) -> _Reader:
         return None
 
     def checked(value: Any) -> Any:
-        """A dictionary with known fields."""
         if type(value) is not dict:
             raise Invalid(f"must have names and values, and is {value!r}")
         if extra:

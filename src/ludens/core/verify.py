@@ -15,6 +15,7 @@ from ludens.core.config import fallback_action, forfeits
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Ambiguous, Illegal, MoveError, ReplayMismatch, Unreadable, UsageError
 from ludens.core.game import Game
+from ludens.core.plain import plural
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
@@ -42,14 +43,8 @@ class Verified:
         )
 
     def __str__(self) -> str:
-        parts = ((self.moves, "move"), (self.replies, "reply"), (self.pictures, "picture"))
-        moves, replies, pictures = (_counted(number, noun) for number, noun in parts)
-        return f"{moves}, {replies} and {pictures} verified"
-
-
-def _counted(number: int, noun: str) -> str:
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{number:,} {noun if number == 1 else plural}"
+        replies, pictures = plural(self.replies, "reply"), plural(self.pictures, "picture")
+        return f"{plural(self.moves, 'move')}, {replies} and {pictures} verified"
 
 
 def verify(episode: Episode, game: Game | None = None, state: State | None = None) -> Verified:
@@ -71,8 +66,6 @@ def verify(episode: Episode, game: Game | None = None, state: State | None = Non
 
 
 class _Verifier:
-    """One episode while it is verified."""
-
     def __init__(self, episode: Episode, game: Game) -> None:
         self.episode, self.game, self.config = episode, game, config_of(episode)
         if set(episode.seats) != set(game.seats):
@@ -94,22 +87,22 @@ class _Verifier:
 
     def verify(self, start: State | None) -> Verified:
         episode = self.episode
-        found, lost = Verified(), list[str]()
+        verified, lost = Verified(), list[str]()
         for step in replay(episode, self.game, start):
             if lost and (step.moves or episode.status != "forfeit"):
                 raise ReplayMismatch(f"{lost[0]} forfeits in step {step.index - 1}, but the game goes on.")
             for move in step.moves:
-                found += self._move(step.state, move)
+                verified += self._move(step.state, move)
                 if move.verdict == "fallback" and forfeits(step.state, move.seat, self.config):
                     lost.append(move.seat)
         for move in episode.unfinished:
-            found += self._unfinished(step.state, move, step.index)
+            verified += self._unfinished(step.state, move, step.index)
         if episode.status == "forfeit" and lost[:1] != [episode.culprit]:
             raise ReplayMismatch(f"the last step does not show that {episode.culprit!r} forfeited.")
         if problem := next(self._status_problems(step.state, step.index), ""):
             raise ReplayMismatch(f"the episode is {episode.status}, but {problem}.")
         self._compare_results(step.state)
-        return found
+        return verified
 
     def _move(self, state: State, move: Move) -> Verified:
         """Verify a finished move: its replies, verdict and action."""
@@ -179,11 +172,10 @@ class _Verifier:
 
     def _tells_too_much(self, move: Move, tried: Try) -> bool:
         """Whether a player was told why a reply was refused although only kinds of faults may be told."""
-        told = self.config.reasons == "full" or self._unlimited(move.seat) or tried.finish == "filtered"
-        return not told and tried.reason not in _KINDS
+        may_tell = self.config.reasons == "full" or self._unlimited(move.seat) or tried.finish == "filtered"
+        return not may_tell and tried.reason not in _KINDS
 
     def _read(self, state: State, seat: str, text: str) -> tuple[str, str]:
-        """The action in a reply and its verdict."""
         try:
             action = read_action(self.view.format(state, seat), text, state.legal(seat))
         except MoveError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -40,22 +41,27 @@ def parse(text: str) -> RGB:
 
 def mix(a: RGB, b: RGB, part: int, whole: int) -> RGB:
     """`a` moved `part/whole` of the way to `b`."""
-    red, green, blue = (
-        (x * (whole - part) + y * part + whole // 2) // whole for x, y in zip(a, b, strict=True)
+    rest, half = whole - part, whole // 2
+    return (
+        (a[0] * rest + b[0] * part + half) // whole,
+        (a[1] * rest + b[1] * part + half) // whole,
+        (a[2] * rest + b[2] * part + half) // whole,
     )
-    return red, green, blue
+
+
+_LINEAR = tuple((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256))
 
 
 def luminance(colour: RGB) -> float:
     """WCAG relative luminance, 0 (black) to 1 (white)."""
-    red, green, blue = ((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    red, green, blue = colour
+    return 0.2126 * _LINEAR[red] + 0.7152 * _LINEAR[green] + 0.0722 * _LINEAR[blue]
 
 
 def contrast(a: RGB, b: RGB) -> float:
     """WCAG contrast ratio, 1 (equal) to 21 (black on white); text needs 4.5."""
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+    first, second = luminance(a) + 0.05, luminance(b) + 0.05
+    return first / second if first > second else second / first
 
 
 def distance(a: RGB, b: RGB) -> int:
@@ -71,6 +77,7 @@ def letter_on(fill: RGB) -> RGB:
     return WHITE if contrast(WHITE, fill) >= contrast(BLACK, fill) else BLACK
 
 
+@lru_cache(maxsize=8192)
 def visible(colour: RGB, ground: RGB, least: float = MIN_CONTRAST) -> RGB:
     """The colour, moved towards black or white until it has the least contrast with the ground."""
     towards = letter_on(ground)
@@ -78,6 +85,7 @@ def visible(colour: RGB, ground: RGB, least: float = MIN_CONTRAST) -> RGB:
     return next(moved for moved in steps if contrast(moved, ground) >= least)
 
 
+@lru_cache(maxsize=8192)
 def edge_of(fill: RGB, ground: RGB) -> RGB:
     """The outline colour of a fill: darker, or one that stands out where the fill itself does not."""
     edge = mix(fill, BLACK, 8, 20)
@@ -153,9 +161,8 @@ def _nearest(colours: Pixels, table: NDArray[np.int32]) -> Pixels:
 
 def _square_distance(colours: NDArray[np.int32], table: NDArray[np.int32]) -> NDArray[np.int32]:
     """Squared "redmean" distance of every colour to every table entry."""
-    mean = (colours[:, None, 0] + table[None, :, 0]) >> 1
-    gap = colours[:, None, :] - table[None, :, :]
-    red, green, blue = gap[..., 0], gap[..., 1], gap[..., 2]
+    mean = (colours[:, 0, None] + table[:, 0]) >> 1
+    red, green, blue = (colours[:, channel, None] - table[:, channel] for channel in range(3))
     out: NDArray[np.int32] = (
         ((512 + mean) * red * red >> 8) + 4 * green * green + ((767 - mean) * blue * blue >> 8)
     )
@@ -178,16 +185,17 @@ def _distinct(entries: list[RGB], blends: list[RGB], count: int) -> list[RGB]:
     """Up to `count` blends that differ from the entries and from each other, at ever smaller distances."""
     if not blends:
         return []
-    candidates = np.array(blends, np.int32)
+    candidates = np.array(blends, np.int32, order="F")  # each channel contiguous
     gap = _square_distance(candidates, np.array(entries, np.int32)).min(1)
     chosen: list[RGB] = []
     for near in _MIN_DISTANCES:
         at = 0
         while len(chosen) < count:
-            far = np.flatnonzero(gap[at:] > near * near)[:1]
-            if not len(far):
+            far = gap[at:] > near * near
+            ahead = int(far.argmax())
+            if not far[ahead]:
                 break
-            at += int(far[0])
+            at += ahead
             chosen.append(blends[at])
             np.minimum(gap, _square_distance(candidates, candidates[at : at + 1])[:, 0], out=gap)
     return chosen

@@ -32,6 +32,7 @@ CATALOGUE = {
     "comma/keypad": "ludens.games.comma.keypad:Keypad",
     "comma/password": "ludens.games.comma.password:Password",
     "comma/atm": "ludens.games.comma.atm:Atm",
+    "comma/panel": "ludens.games.comma.panel:PanelQuestion",
     "comma/telehealth": "ludens.games.comma.telehealth:Telehealth",
     "viki/activate": "ludens.games.viki.levels:ActivateLevel",
     "viki/plan": "ludens.games.viki.levels:PlanLevel",

@@ -10,19 +10,8 @@ from ludens.core.options import option
 from ludens.draw import Sprite
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
-from ludens.games.grid import (
-    BLUE,
-    CELLS,
-    DISTANCE,
-    RED,
-    GridGame,
-    GridState,
-    GridView,
-    ScoringEvent,
-    Stack,
-    Walker,
-    name,
-)
+from ludens.games import grid
+from ludens.games.grid import GridGame, GridState, GridView, ScoringEvent, Stack, Walker
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -56,7 +45,7 @@ class BattleState(GridState):
         if self.game.variant == "paper":
             super()._respawn(thing)
             return
-        while (cell := self.random.below(CELLS)) in (self.cells[RED], self.cells[BLUE]):
+        while (cell := self.random.below(grid.CELLS)) in (self.cells[grid.RED], self.cells[grid.BLUE]):
             pass
         self.cells[thing] = cell
 
@@ -126,14 +115,14 @@ class BattleCommonWelfare(Walker):
     def weighed(self, state: GridState) -> str:
         """Each block with the steps of red and blue to it, and the block that is the goal."""
         blocks = [state.cells[block] for block in (RED_BLOCK, BLUE_BLOCK)]
-        ways = [f"{name(block)} {' '.join(map(str, _ways(state, block)))}" for block in blocks]
+        ways = [f"{grid.name(block)} {' '.join(map(str, _ways(state, block)))}" for block in blocks]
         [goal] = self.goals(state)
-        return f"{' '.join(ways)} = {name(goal)}"
+        return f"{' '.join(ways)} = {grid.name(goal)}"
 
 
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
-    there = DISTANCE[cell]
-    return there[state.cells[RED]], there[state.cells[BLUE]]
+    there = grid.DISTANCE[cell]
+    return there[state.cells[grid.RED]], there[state.cells[grid.BLUE]]
 
 
 @dataclass

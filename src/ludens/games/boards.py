@@ -36,7 +36,6 @@ _RANGE = re.compile(r"(\d{1,4})-(\d{1,4})")
 
 
 def number_range(game: str, name: str, text: str, example: str, most: float = inf) -> tuple[int, int]:
-    """The bounds in the option of a game such as `46-90`."""
     written = _RANGE.fullmatch(text)
     low, high = (int(written[1]), int(written[2])) if written else (1, 0)
     if not low <= high <= most:
@@ -76,15 +75,12 @@ def listing(moves: Sequence[str], move: str) -> str:
 
 def _distance(start: str, end: str) -> int:
     """Steps of a king between two cells; the number itself for a number."""
-    if end.isdigit():
-        return int(end)
     if not end[0].isalpha():
-        return 0
+        return int(end) if end.isdigit() else 0
     return max(abs(ord(start[0]) - ord(end[0])), abs(int(start[1]) - int(end[1])))
 
 
 def board_option(help: str) -> Any:
-    """The option that names the board game of a question."""
     return option("tic_tac_toe", help=help, touches=Touch.GAME)
 
 
@@ -127,7 +123,7 @@ class CellFormat(ActionFormat):
 
 _CELLS = CellFormat()
 _TENTHS = 9
-"""Most rows of a board, of which no two lie in the same tenth of the picture."""
+"""The largest board on which every row lies in another tenth of the picture."""
 _STATUS = 30
 """The height of the line below a board that says who is to move, in units of 1/512 of the picture."""
 
@@ -140,7 +136,6 @@ class BoardView(View):
     codes: ClassVar[Mapping[int, str]]
     """The meaning of each code in the matrix; the empty cell comes first."""
     marks: ClassVar[Mapping[int, str]]
-    """The character for each code in the text twin."""
     symbols: ClassVar[str]
     """The characters of the codes in the text of a state, where the matrix is read from it by `decode`."""
     inks: Sequence[str] | None = None
@@ -148,7 +143,6 @@ class BoardView(View):
     """Colours in front and behind, of which the picture is made (`sprite_sheet`); all where not given."""
     style: ClassVar[str] = "squares"
     labels: ClassVar[str] = "lt"
-    """Of the board and its labels (`draw_board`)."""
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -160,7 +154,6 @@ class BoardView(View):
         )
 
     def box(self) -> tuple[int, int, int, int] | None:
-        """The part of the picture for the board; None for all of it."""
         return None
 
     def format(self, state: Any, seat: str) -> ReplyFormat:
@@ -171,7 +164,6 @@ class BoardView(View):
         """The board as codes, row by row from the top of the picture."""
 
     def decode(self, lines: Iterable[Iterable[str]]) -> Matrix:
-        """The matrix of lines of `symbols`."""
         return [[self._code_of[symbol] for symbol in line] for line in lines]
 
     @cached_property
@@ -179,7 +171,6 @@ class BoardView(View):
         return dict(zip(self.symbols, self.codes, strict=True))
 
     def piece(self, row: int, column: int, code: int) -> Sprite | Overlay | None:
-        """The sprite for a cell that holds this code; None for nothing."""
         raise NotImplementedError
 
     def draw(self, matrix: Matrix) -> Picture:
@@ -194,7 +185,6 @@ class BoardView(View):
         return ascii_uppercase[row]
 
     def column_label(self, column: int) -> str:
-        """The label of a column, counted from the left."""
         return str(column + 1)
 
     @property
@@ -225,7 +215,6 @@ class BoardView(View):
         return self.answers()
 
     def cells(self) -> Sequence[str]:
-        """The name of every cell, row by row from the top."""
         rows, columns = range(self.rows), range(self.columns)
         return [self.row_label(row) + self.column_label(column) for row in rows for column in columns]
 
@@ -244,9 +233,8 @@ class BoardView(View):
     @cached_property
     def middles(self) -> Sequence[tuple[float, float]]:
         """The middle of every cell, row by row from the top, in fractions of the picture."""
-        return [
-            (place.x + place.width / 2, place.y + place.height / 2) for place in self._cell_places.values()
-        ]
+        places = self._cell_places.values()
+        return [(place.x + place.width / 2, place.y + place.height / 2) for place in places]
 
     def point(self, cells: Sequence[int]) -> str:
         """Points at the middle of cells, numbered row by row, in the words of bots that are imitated."""
@@ -273,7 +261,6 @@ class BoardView(View):
         return self.transcript(self.matrix(state))
 
     def transcript(self, matrix: Matrix) -> str:
-        """The board as lines of characters with labels, and a legend."""
         head, heads, marks, legend = self._margins
         rows = zip(heads, matrix, strict=True)
         lines = [" ".join([start, *[marks[code] for code in codes]]) for start, codes in rows]
@@ -281,7 +268,6 @@ class BoardView(View):
 
     @cached_property
     def _margins(self) -> tuple[str, list[str], dict[int, str], str]:
-        """Header line, row labels, padded marks and legend of the text twin."""
         width = max(len(self.column_label(column)) for column in range(self.columns))
         margin = max(len(self.row_label(row)) for row in range(self.rows))
         columns = [self.column_label(column).rjust(width) for column in range(self.columns)]

@@ -64,7 +64,6 @@ WON = 1000
 """More than any lead; a win in fewer moves scores higher."""
 
 Cells = tuple[int, int]
-"""From and to."""
 Pawns = tuple[int, int, bool]
 """The pawns of the side to move and of the other, as bits, and whether the side moves down the board."""
 
@@ -93,42 +92,42 @@ class PawnSearch(Negamax[Pawns, Cells]):
         if not own:
             return -WON - depth, ()
         if down:
-            ours = (own.bit_length() - 1) // columns
-            theirs = last - ((other & -other).bit_length() - 1) // columns
+            own_row = (own.bit_length() - 1) // columns
+            other_row = last - ((other & -other).bit_length() - 1) // columns
         else:
-            ours = last - ((own & -own).bit_length() - 1) // columns
-            theirs = (other.bit_length() - 1) // columns
-        if theirs == last:
+            own_row = last - ((own & -own).bit_length() - 1) // columns
+            other_row = (other.bit_length() - 1) // columns
+        if other_row == last:
             return -WON - depth, ()
         if depth == 0:
-            return ours - theirs, ()
-        if ours == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
+            return own_row - other_row, ()
+        if own_row == last - 1:  # the foremost pawn can always move: none of its own pawns is ahead of it
             return WON + depth - 1, ()
         if depth == 1:
-            return self._one_move(own, other, down, ours, theirs), ()
-        if theirs == last - 1:  # the side that does not capture the pawn before its goal has lost
+            return self._one_move(own, other, down, own_row, other_row), ()
+        if other_row == last - 1:  # the side that does not capture the pawn before its goal has lost
             row = (1 << columns) - 1
             threat = other & (row << columns if down else row << (last - 1) * columns)
             if threat & (threat - 1):
                 return 2 - WON - depth, ()
             target = threat.bit_length() - 1
             return 2 - WON - depth, [move for move in self.moves(position) if move[1] == target]
-        steps, their_steps = (depth + 1) // 2, depth // 2
-        if ours + steps < last and other.bit_count() > steps:
-            most = ours + steps - _foremost(_without(other, not down, steps), not down, last, columns)
+        steps, other_steps = (depth + 1) // 2, depth // 2
+        if own_row + steps < last and other.bit_count() > steps:
+            most = own_row + steps - _foremost(_without(other, not down, steps), not down, last, columns)
             if most <= alpha:
                 return most, ()
-        if theirs + their_steps < last and own.bit_count() > their_steps:
-            least = _foremost(_without(own, down, their_steps), down, last, columns) - theirs - their_steps
+        if other_row + other_steps < last and own.bit_count() > other_steps:
+            least = _foremost(_without(own, down, other_steps), down, last, columns) - other_row - other_steps
             if least >= beta:
                 return least, ()
         return -inf, self.moves(position)
 
-    def _one_move(self, own: int, other: int, down: bool, ours: int, theirs: int) -> int:
+    def _one_move(self, own: int, other: int, down: bool, own_row: int, other_row: int) -> int:
         """The value of the last move before the horizon: advance, or capture the only foremost pawn."""
         last, columns = self._last, self._columns
-        value = ours + 1 - theirs
-        row = last - theirs if down else theirs
+        value = own_row + 1 - other_row
+        row = last - other_row if down else other_row
         foremost = other >> row * columns & ((1 << columns) - 1)
         if foremost & (foremost - 1):
             return value
@@ -142,7 +141,7 @@ class PawnSearch(Negamax[Pawns, Cells]):
         rest = other ^ pawn
         if not rest:
             return WON
-        taken = max(ours, last - theirs) - _foremost(rest, not down, last, columns)
+        taken = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
         return max(value, taken)
 
     def moves(self, position: Pawns) -> list[Cells]:
@@ -167,14 +166,12 @@ class PawnSearch(Negamax[Pawns, Cells]):
 
 
 def _foremost(pawns: int, down: bool, last: int, columns: int) -> int:
-    """How many rows the foremost pawn is from its own edge."""
     if down:
         return (pawns.bit_length() - 1) // columns
     return last - ((pawns & -pawns).bit_length() - 1) // columns
 
 
 def _without(pawns: int, down: bool, count: int) -> int:
-    """The pawns without the given number of foremost ones."""
     for _ in range(count):
         pawns = pawns ^ (1 << (pawns.bit_length() - 1)) if down else pawns & (pawns - 1)
     return pawns
@@ -189,7 +186,6 @@ class BreakthroughAlphaBeta(Bot):
     computes = True
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: equally good moves are equally likely."""
         assert isinstance(self.game, Breakthrough)
         good = best_actions(str(state.spiel), self.game, self.seat == "black", self.depth)
         return dict.fromkeys(good, 1 / len(good))
@@ -200,16 +196,13 @@ class BreakthroughAlphaBeta(Bot):
 
 @lru_cache(maxsize=256)
 def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
-    """The best moves on a board as OpenSpiel writes it."""
     marks = "".join(line[1:] for line in board.splitlines()[: game.rows])
     black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
     position = (black, white, True) if black_moves else (white, black, False)
     search = PawnSearch(game.rows, game.columns)
     moves = search.best_moves(position, depth, search.moves(position))
-    names = [
-        ascii_lowercase[cell % game.columns] + str(game.rows - cell // game.columns)
-        for cell in range(len(marks))
-    ]
+    places = (divmod(cell, game.columns) for cell in range(len(marks)))
+    names = [f"{ascii_lowercase[column]}{game.rows - row}" for row, column in places]
     return tuple(names[start] + names[end] for start, end in moves)
 
 

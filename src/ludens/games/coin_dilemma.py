@@ -17,14 +17,10 @@ class CoinState(GridState):
     def _meet(self) -> None:
         red, blue, red_coin, blue_coin = self.cells
         counts = self.counts
-        if red == red_coin:
-            counts[0] += 1
-        elif red == blue_coin:
-            counts[1] += 1
-        if blue == blue_coin:
-            counts[2] += 1
-        elif blue == red_coin:
-            counts[3] += 1
+        counts[0] += red == red_coin
+        counts[1] += red == blue_coin
+        counts[2] += blue == blue_coin
+        counts[3] += blue == red_coin
         if red_coin in (red, blue):
             self._respawn(RED_COIN)
         if blue_coin in (red, blue):

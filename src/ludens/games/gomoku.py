@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from math import inf
 from string import ascii_uppercase
 from typing import Any
@@ -52,15 +53,12 @@ WON = WORTH[5]
 
 @lru_cache(maxsize=8)
 def lines_of_five(size: int) -> tuple[tuple[int, ...], ...]:
-    """Every line of five crossings, each as five cell numbers."""
-    lines = []
-    for row in range(size):
-        for column in range(size):
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                last_row, last_column = row + 4 * down, column + 4 * right
-                if last_row < size and 0 <= last_column < size:
-                    lines.append(tuple((row + i * down) * size + column + i * right for i in range(5)))
-    return tuple(lines)
+    return tuple(
+        tuple((row + i * down) * size + column + i * right for i in range(5))
+        for row, column in product(range(size), repeat=2)
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+        if row + 4 * down < size and 0 <= column + 4 * right < size
+    )
 
 
 @lru_cache(maxsize=8)
@@ -89,7 +87,6 @@ class LineCounts:
         return len(self.stones) % 2
 
     def put(self, cell: int) -> None:
-        """Place a stone of the side to move."""
         side = self.side
         own_counts, other_counts = self.counts[side], self.counts[1 - side]
         gained = lost = 0

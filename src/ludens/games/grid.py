@@ -78,7 +78,6 @@ class ScoringEvent:
     """An event that changes the scores whenever it happens."""
 
     name: str
-    """The name of its counter in `facts`."""
     words: str
     red: int
     blue: int
@@ -118,7 +117,6 @@ class GridState(State):
         """Count events for the players' new cells, then respawn what was taken."""
 
     def _respawn(self, thing: int) -> None:
-        """Put a taken thing on a random empty cell."""
         cells, random = self.cells, self.random
         while (cell := random.below(CELLS)) in cells:
             pass
@@ -127,10 +125,7 @@ class GridState(State):
     @property
     def returns(self) -> dict[str, float]:
         pairs = list(zip(self.counts, self.game.events, strict=True))
-        return {
-            "red": float(sum(count * event.red for count, event in pairs)),
-            "blue": float(sum(count * event.blue for count, event in pairs)),
-        }
+        return {hue: float(sum(count * getattr(event, hue) for count, event in pairs)) for hue in SEATS}
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -174,7 +169,6 @@ class Walker(Agent):
     reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
     sees = "state"
     targets: ClassVar[tuple[int, ...]] = ()
-    """The things it wants to reach, by number."""
 
     def begin(self) -> None:
         self.me = SEATS.index(self.seat)
@@ -183,7 +177,6 @@ class Walker(Agent):
         return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        """Every action that is best now."""
         here, goals = state.cells[self.me], self.goals(state)
         nearest = min(DISTANCE[here][goal] for goal in goals)
         good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
@@ -231,24 +224,17 @@ class GridView(View):
     legend: ClassVar[tuple[tuple[Stack, str], ...]]
     """What the tokens mean, in addition to the players."""
     event_cells: ClassVar[tuple[tuple[Stack, ...], ...]]
-    """For each event, the cells that show it in the table."""
     icon_units: ClassVar[int] = 34
-    """The size of those cells."""
     inks: ClassVar[tuple[str, ...]] = ("ink", "line", "red", "blue", "white", "black")
 
     def __init__(self, game: GridGame, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        self._events = game.events
-        self._things = game.things
-        self._horizon = game.horizon
-        self._sheet = sprite_sheet(
-            render.theme, render.size, seed, inks=self.inks, grounds=("page", _PANEL, _GROUND, "red", "blue")
-        )
+        self._events, self._things, self._horizon = game.events, game.things, game.horizon
+        grounds = ("page", _PANEL, _GROUND, "red", "blue")
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=self.inks, grounds=grounds)
         px = self._sheet.px
-        rows, columns = "ABCDE", "12345"
-        self._board = draw_board(
-            self._sheet, SIDE, SIDE, rows, columns, labels="lt", box=(0, px(36), px(304), px(304))
-        )
+        box = (0, px(36), px(304), px(304))
+        self._board = draw_board(self._sheet, SIDE, SIDE, "ABCDE", "12345", labels="lt", box=box)
         self._worded = px(12) >= _SMALLEST
         self._room = self._board.room(0.84)
         self._bases = {seat: self._background(seat) for seat in SEATS}
@@ -273,12 +259,8 @@ class GridView(View):
     def _half_and_half(self, px: int, ground: str) -> Sprite:
         """One pawn, left half red, right half blue; letters, in themes that have them, are beside it."""
         pawns = self._sheet
-        both = np.hstack(
-            [
-                pawns.pawn("red", px, ground, " ")[:, : px // 2],
-                pawns.pawn("blue", px, ground, " ")[:, px // 2 :],
-            ]
-        )
+        red, blue = (pawns.pawn(hue, px, ground, " ") for hue in SEATS)
+        both = np.hstack([red[:, : px // 2], blue[:, px // 2 :]])
         for hue, left in (("red", True), ("blue", False)):
             if letter := pawns.theme.letter(hue):
                 mark = pawns.text(letter, max(8, round(px * 0.34)), "ink", ground, bold=True)
@@ -301,11 +283,8 @@ class GridView(View):
         """The player's own cell and those beside it; moves off the grid have no place."""
         here = state.cells[SEATS.index(seat)]
         leads = {action: AFTER[action][here] for action in state.legal(seat)}
-        return {
-            action: (self._board.place(*divmod(cell, SIDE)),)
-            for action, cell in leads.items()
-            if action == "STAY" or cell != here
-        }
+        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != here}
+        return {action: (self._board.place(*divmod(cell, SIDE)),) for action, cell in leads.items()}
 
     def _tile(self, things: Stack) -> Sprite:
         key = ("grid", self.game.name, things, self._room)
@@ -323,9 +302,7 @@ class GridView(View):
         canvas.rounded(px(_RIGHT), px(44), px(200), px(460), _PANEL)
         self._table(canvas)
         canvas.rounded(px(6), px(348), px(292), px(156), _PANEL)
-        players = tuple(
-            ((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS
-        )
+        players = [((f"{hue} player",), f"{hue} (you)" if hue == seat else f"{hue} player") for hue in SEATS]
         both = (("red player", "blue player"), "both players on one cell")
         for place, (things, words) in enumerate((*players, *self.legend, both)):
             x, y = px(16 + place % 2 * 144), px(378 + place // 2 * 48)
@@ -364,10 +341,9 @@ class GridView(View):
     def _numbers(self, canvas: Canvas, state: GridState) -> None:
         px, left, font = self._sheet.px, self._sheet.px(_RIGHT), self._font(16)
         canvas.text(px(500), px(20), f"step {state.step} of {self._horizon}", font, "ink", None, "rm")
+        x = left + px(_COLUMNS[2])
         for number, count in enumerate(state.counts):
-            canvas.text(
-                left + px(_COLUMNS[2]), self._row(number), str(count), font, "ink", _PANEL, "mm", bold=True
-            )
+            canvas.text(x, self._row(number), str(count), font, "ink", _PANEL, "mm", bold=True)
         for column, score in zip(_COLUMNS, state.returns.values(), strict=False):
             canvas.text(left + px(column), px(_SCORE), f"{score:.0f}", font, "ink", _PANEL, "mm", bold=True)
         for place, words in enumerate(_last(state)):

@@ -34,12 +34,11 @@ class KuhnState(SpielState):
 
     @property
     def hand(self) -> Self:
-        """The same, as of a `KuhnQuestion`."""
+        """Itself: views and bots read the hand of a state or of a question about one."""
         return self
 
     @property
     def cards(self) -> tuple[str, str]:
-        """The cards dealt to the first and to the second player."""
         first, second = self.spiel.history()[:2]
         return CARDS[first], CARDS[second]
 
@@ -133,7 +132,6 @@ class KuhnPoker(SpielGame):
         return KuhnState(self, self.spiel.new_initial_state(), stream(seed, "deal"))
 
     def _at_infoset(self, random: Stream) -> KuhnState:
-        """A hand at this information set, the other's card drawn from the two that are left."""
         card, history = self.infoset[0], self.infoset[1:]
         cards = [card, random.choice(CARDS.replace(card, ""))]
         if len(history) % 2:
@@ -234,12 +232,9 @@ class KuhnView(View):
         canvas, px, font = self._base.copy(), self._sheet.px, self._sheet.font_px
         me = PLAYERS.index(seat)
         for top, player in zip(_TOPS, (1 - me, me), strict=True):
-            visible = player == me or hand.showdown
-            card = (
-                self._sheet.card(hand.cards[player], "♠", px(_CARD), "page")
-                if visible
-                else self._sheet.card_back(px(_CARD), "page")
-            )
+            card = self._sheet.card_back(px(_CARD), "page")
+            if player == me or hand.showdown:
+                card = self._sheet.card(hand.cards[player], "♠", px(_CARD), "page")
             canvas.place(card, px(_LEFT), px(top))
             x, stake = px(_CHIPS), hand.stakes[player]
             canvas.text(x, px(top + 18), "you" if player == me else "other", font(20), bold=True)
@@ -262,19 +257,14 @@ class KuhnView(View):
         hand, me = state.hand, PLAYERS.index(seat)
         other = hand.cards[1 - me] if hand.showdown else "unknown"
         stakes = hand.stakes
-        return "\n".join(
-            [
-                f"You are the {seat} player. Your card: {hand.cards[me]}. The other's card: {other}.",
-                f"In the pot: {sum(stakes)} chips, {stakes[me]} by you and {stakes[1 - me]} by the other.",
-                f"History: {'; '.join(_lines(hand, seat))}.",
-            ]
+        return (
+            f"You are the {seat} player. Your card: {hand.cards[me]}. The other's card: {other}.\n"
+            f"In the pot: {sum(stakes)} chips, {stakes[me]} by you and {stakes[1 - me]} by the other.\n"
+            f"History: {'; '.join(_lines(hand, seat))}."
         )
 
 
 def _lines(hand: KuhnState, seat: str) -> list[str]:
-    me = PLAYERS.index(seat)
-    actions = [
-        f"{'you' if number % 2 == me else 'other'}: {_ACTIONS[letter]}"
-        for number, letter in enumerate(hand.history)
-    ]
+    players = ("you", "other") if seat == PLAYERS[0] else ("other", "you")
+    actions = [f"{players[number % 2]}: {_ACTIONS[letter]}" for number, letter in enumerate(hand.history)]
     return ["ante: 1 chip each", *actions]

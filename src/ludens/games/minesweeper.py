@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb
 from string import ascii_uppercase
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from PIL.ImageDraw import ImageDraw
 
@@ -54,15 +55,12 @@ def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ..
 _BITS, _SLOT = 4, 15
 
 
-@dataclass(frozen=True)
-class Group:
-    """Hidden cells that touch the same numbers."""
+class Group(NamedTuple):
+    """Hidden cells that touch the same numbers, by slot; no later group touches those that it `closes`."""
 
     cells: tuple[int, ...]
     numbers: tuple[int, ...]
-    """The slots of the numbers they touch."""
     closes: tuple[int, ...]
-    """Those of them that no later group touches."""
 
 
 class Knowledge:
@@ -72,7 +70,6 @@ class Knowledge:
         touching = neighbours(rows, columns)
         self.hidden = tuple(cell for cell, code in enumerate(seen) if code == HIDDEN)
         needs, slots = list[int](), dict[int, tuple[int, ...]]()
-        open_mine_count = sum(code == MINE for code in seen)
         for cell, code in enumerate(seen):
             if 0 <= code < MINE:
                 covered = [near for near in touching[cell] if seen[near] == HIDDEN]
@@ -83,7 +80,7 @@ class Knowledge:
                     needs.append(code - open_mines)
         self._total = len(needs) * _BITS
         self._needs = sum(need << _BITS * slot for slot, need in enumerate(needs))
-        self._needs += mines - open_mine_count << self._total
+        self._needs += mines - seen.count(MINE) << self._total
         self._groups = _ordered(self.hidden, slots)
 
     @cached_property
@@ -133,24 +130,19 @@ class Knowledge:
         """For every hidden cell, the number of layouts in which it holds a mine."""
         counts: dict[int, int] = {}
         for group, reached, after in zip(self._groups, self._reached, self._endings[1:], strict=False):
-            mined = sum(
-                ways * after.get(left, 0) * choices * count
-                for needs, ways in reached.items()
-                for count, left, choices in self._steps(group, needs)
-            )
+            steps = ((ways, *step) for needs, ways in reached.items() for step in self._steps(group, needs))
+            mined = sum(ways * after.get(left, 0) * choices * count for ways, count, left, choices in steps)
             counts.update(dict.fromkeys(group.cells, mined // len(group.cells)))
         return counts
 
     @cached_property
     def safe(self) -> tuple[int, ...]:
-        """The hidden cells that hold a mine in no layout."""
         return tuple(cell for cell in self.hidden if not self.with_mine[cell])
 
     def risk(self, cell: int) -> float:
         return self.with_mine[cell] / self.layouts
 
     def draw(self, random: Stream) -> frozenset[int]:
-        """A random consistent layout: its hidden mines."""
         mines, needs = list[int](), self._needs
         for group, after in zip(self._groups, self._endings[1:], strict=True):
             steps = self._steps(group, needs)
@@ -162,7 +154,6 @@ class Knowledge:
 
 @lru_cache(maxsize=8192)
 def infer(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
-    """The knowledge that follows from the visible cells of a field with this many mines."""
     return Knowledge(rows, columns, mines, seen)
 
 
@@ -246,9 +237,7 @@ class MinesweeperState(State):
         self._random = random
         self.mines: frozenset[int] | None = None
         self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
-        """The codes that the player sees."""
         self.hit: int | None = None
-        """The mine that was opened."""
         self._trail: tuple[tuple[Seen, int], ...] = ()
         """What was visible before each move, and the cell opened."""
 
@@ -310,18 +299,17 @@ class MinesweeperState(State):
         }
 
     def clone(self) -> Self:
-        copy = object.__new__(type(self))
-        copy.game, copy._random, copy.mines = self.game, self._random.clone(), self.mines
-        copy.seen, copy.hit, copy._trail = self.seen, self.hit, self._trail
-        return copy
+        twin = copy.copy(self)
+        twin._random = self._random.clone()
+        return twin
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        copy = self.clone()
-        copy._random = random.clone()
-        if copy.mines is not None and copy.to_act:
+        twin = self.clone()
+        twin._random = random.clone()
+        if twin.mines is not None and twin.to_act:
             knowledge = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
-            copy.mines = knowledge.draw(random)
-        return copy
+            twin.mines = knowledge.draw(random)
+        return twin
 
 
 @dataclass
@@ -336,10 +324,9 @@ class Logic(Bot):
     def choose(self, state: MinesweeperState) -> str:
         game = state.game
         knowledge = infer(game.rows, game.columns, game.mines, state.seen)
-        covered = [
-            [state.seen[near] for near in cells].count(HIDDEN)
-            for cells in neighbours(game.rows, game.columns)
-        ]
+        touching = neighbours(game.rows, game.columns)
+        hidden = [code == HIDDEN for code in state.seen]
+        covered = [sum(hidden[near] for near in near_cells) for near_cells in touching]
         rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
         cell = self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])
@@ -368,13 +355,8 @@ def number_inks(theme: Theme, ground: str) -> tuple[str, ...]:
 class MinesweeperView(BoardView):
     """Rows are lettered from the top, columns numbered from the left."""
 
-    codes = {
-        HIDDEN: "hidden",
-        0: "open and blank",
-        **{number: str(number) for number in range(1, 9)},
-        MINE: "a mine",
-    }
-    marks = {HIDDEN: "#", 0: ".", **{number: str(number) for number in range(1, 9)}, MINE: "*"}
+    codes = {HIDDEN: "hidden", 0: "open and blank", **{n: str(n) for n in range(1, 9)}, MINE: "a mine"}
+    marks = {**codes, HIDDEN: "#", 0: ".", MINE: "*"}
     grounds = ("page", "red")
     style = "lines"
 
@@ -408,17 +390,16 @@ class MinesweeperView(BoardView):
         return self._picture(matrix, None)
 
     def weight(self, move: str) -> float:
-        """The fewer cells touch a cell, the more seldom it opens together with another: corners would stay
-        hidden most often, and to name one would be a good guess."""
+        """Cells with few neighbours seldom open together with others: without weights, naming a corner, which
+        mostly stays hidden, would be a good guess."""
         cell = names(self.rows, self.columns).index(move)
         return 1 / len(neighbours(self.rows, self.columns)[cell]) ** 2
 
     def scatter(self, random: Stream) -> Matrix:
         """Any number of open cells, mines among them, on a field with up to half its cells mined."""
-        cells = range(self.rows * self.columns)
+        cells, touching = range(self.rows * self.columns), neighbours(self.rows, self.columns)
         mines = frozenset(random.sample(cells, random.between(0, len(cells) // 2)))
-        codes = [HIDDEN for _ in cells]
-        touching = neighbours(self.rows, self.columns)
+        codes = [HIDDEN] * len(cells)
         for cell in random.sample(cells, random.between(0, len(cells))):
             codes[cell] = MINE if cell in mines else around(mines, touching[cell])
         return [codes[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
@@ -438,8 +419,8 @@ class MinesweeperView(BoardView):
                 elif code:
                     digit = self._sheet.text(str(code), px, self._number_inks[code - 1], "page", True)
                     place.put(canvas, row, column, digit)
-        width = place.px * self.columns, place.px * self.rows
-        canvas.frame(place.x, place.y, *width, "line", self._sheet.px(2))
+        size = place.px * self.columns, place.px * self.rows
+        canvas.frame(place.x, place.y, *size, "line", self._sheet.px(2))
         return canvas.picture()
 
     def _tile(self) -> Sprite:

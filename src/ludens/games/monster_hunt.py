@@ -9,22 +9,8 @@ from typing import TYPE_CHECKING
 from ludens.core.options import option
 from ludens.draw import Sprite
 from ludens.draw.palette import edge_of, visible
-from ludens.games.grid import (
-    AFTER,
-    BLUE,
-    CELLS,
-    DISTANCE,
-    MIDDLE,
-    RED,
-    SIDE,
-    TOWARD,
-    GridGame,
-    GridState,
-    GridView,
-    ScoringEvent,
-    Walker,
-    name,
-)
+from ludens.games import grid
+from ludens.games.grid import GridGame, GridState, GridView, ScoringEvent, Walker
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -41,29 +27,21 @@ class HuntState(GridState):
     def _meet(self) -> None:
         """The monster takes one step toward the closest player's new cell, then events happen."""
         red, blue, monster = self.cells[:3]
-        lead = DISTANCE[monster][red] - DISTANCE[monster][blue]
+        lead = grid.DISTANCE[monster][red] - grid.DISTANCE[monster][blue]
         prey = self.random.choice((red, blue)) if lead == 0 else red if lead < 0 else blue
-        self.cells[MONSTER] = AFTER[self.random.choice(TOWARD[monster][prey])][monster]
+        self.cells[MONSTER] = grid.AFTER[self.random.choice(grid.TOWARD[monster][prey])][monster]
         red, blue, monster, *apples = self.cells
-        counts = self.counts
-        counts[0] += red in apples
-        counts[1] += blue in apples
-        if red == blue == monster:
-            counts[4] += 1
-        elif red == monster:
-            counts[2] += 1
-        elif blue == monster:
-            counts[3] += 1
+        caught = [player for player in (grid.RED, grid.BLUE) if self.cells[player] == monster]
+        self.counts[grid.RED] += red in apples
+        self.counts[grid.BLUE] += blue in apples
+        if caught:
+            self.counts[4 if len(caught) == 2 else 2 + caught[0]] += 1
         eaters = (red, blue, monster) if self.game.variant == "released" else (red, blue)
         for apple, cell in zip(APPLES, apples, strict=True):
             if cell in eaters:
                 self._respawn(apple)
-        if red == blue == monster:
-            self._respawn(MONSTER)
-        elif red == monster:
-            self._respawn(RED)
-        elif blue == monster:
-            self._respawn(BLUE)
+        for thing in (MONSTER,) if len(caught) == 2 else caught:
+            self._respawn(thing)
 
 
 @dataclass(frozen=True)
@@ -109,7 +87,7 @@ class MonsterHunt(GridGame):
     )
 
 
-CORNERS = {name(cell): cell for cell in (0, SIDE - 1, CELLS - SIDE, CELLS - 1)}
+CORNERS = {grid.name(cell): cell for cell in (0, grid.SIDE - 1, grid.CELLS - grid.SIDE, grid.CELLS - 1)}
 
 
 class Hunter(Walker):
@@ -135,7 +113,7 @@ class CommonWelfare2(Hunter):
     kind = "bot/common_welfare_2"
 
     def goals(self, state: GridState) -> Collection[int]:
-        return (MIDDLE,)
+        return (grid.MIDDLE,)
 
 
 @dataclass
@@ -191,11 +169,8 @@ class HuntView(GridView):
         body, white = self._sheet.rgb("black"), self._sheet.rgb("white")
 
         def paint(draw: ImageDraw, scale: float) -> None:
-            side = px * scale
-            for inset, colour in (
-                (0.0, edge_of(body, self._sheet.rgb(ground))),
-                (max(0.035, 1.8 / px), body),
-            ):
+            side, edge = px * scale, edge_of(body, self._sheet.rgb(ground))
+            for inset, colour in ((0.0, edge), (max(0.035, 1.8 / px), body)):
                 for x in (1, -1):
                     horn = ((0.5 - x * 0.44, 0.02), (0.5 - x * 0.4, 0.42), (0.5 - x * 0.12, 0.24))
                     middle = [sum(place) / 3 for place in zip(*horn, strict=True)]
@@ -204,15 +179,8 @@ class HuntView(GridView):
             for x in (1, -1):
                 eye = ((0.5 - x * 0.32, 0.4), (0.5 - x * 0.08, 0.52), (0.5 - x * 0.26, 0.6))
                 draw.polygon([(x * side, y * side) for x, y in eye], fill=white)
-            teeth = (
-                (0.26, 0.7),
-                (0.74, 0.7),
-                (0.66, 0.84),
-                (0.58, 0.73),
-                (0.5, 0.86),
-                (0.42, 0.73),
-                (0.34, 0.84),
-            )
+            tips = ((0.66, 0.84), (0.58, 0.73), (0.5, 0.86), (0.42, 0.73), (0.34, 0.84))
+            teeth = ((0.26, 0.7), (0.74, 0.7), *tips)
             draw.polygon([(x * side, y * side) for x, y in teeth], fill=white)
 
         return self._sheet.sprite("monster", px, px, ground, paint)

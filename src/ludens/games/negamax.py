@@ -10,7 +10,6 @@ from typing import ClassVar, Generic, TypeVar
 P = TypeVar("P")
 """A position, the side to move included."""
 M = TypeVar("M")
-"""A move."""
 
 
 class Negamax(ABC, Generic[P, M]):
@@ -96,10 +95,4 @@ class Negamax(ABC, Generic[P, M]):
         return chosen
 
     def first_best(self, position: P, depth: int, moves: Sequence[M]) -> M:
-        best, chosen = -inf, moves[0]
-        for move in moves:
-            value = -self.value(self.make(position, move), depth - 1, -inf, -best)
-            self.undo(position, move)
-            if value > best:
-                best, chosen = value, move
-        return chosen
+        return self._best(position, depth, -inf, inf, -inf, moves)[1]

@@ -26,12 +26,10 @@ class SpielGame(Game):
 
     @property
     def spiel_parameters(self) -> Mapping[str, Any]:
-        """Parameters for OpenSpiel, usually from the game's options."""
         return {}
 
     @property
     def spiel(self) -> pyspiel.Game:
-        """The OpenSpiel game, loaded once for each set of parameters."""
         return _load(self.spiel_name, tuple(sorted(self.spiel_parameters.items())))
 
     @property
@@ -47,7 +45,6 @@ class SpielGame(Game):
         return str(spiel.action_to_string(player, action))
 
     def first(self) -> pyspiel.State:
-        """The initial state, before chance has acted."""
         return self.spiel.new_initial_state()
 
     def start(self, seed: int) -> SpielState:
@@ -122,7 +119,6 @@ class SpielState(State):
         return named
 
     def name_of(self, action: int) -> str:
-        """The name of an OpenSpiel action of the seat to act."""
         return next(name for name, number in self._named(self._to_act[0]).items() if number == action)
 
     def refusal(self, seat: str, action: str) -> str | None:

@@ -156,9 +156,9 @@ _threads = threading.local()
 
 def console() -> Console:
     """This thread's emulator, created on first use; raises `MissingExtra` without ale-py."""
-    emulator: Console | None = getattr(_threads, "console", None)
-    if emulator is None:
-        emulator = _threads.console = Console()
+    if not hasattr(_threads, "console"):
+        _threads.console = Console()
+    emulator: Console = _threads.console
     return emulator
 
 
@@ -187,7 +187,6 @@ class PongState(State):
         self.random = random
         self.decisions = 0
         self.held = ["STAY", "STAY"]
-        """The last action of the right and the left player."""
         self.console: ConsoleState = console().reset(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
@@ -240,7 +239,6 @@ class PongState(State):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        """The same screens with a new random stream for sticky actions."""
         copy = self.clone()
         copy.random = random.clone()
         return copy
@@ -263,10 +261,7 @@ class Pong(Game):
     version = 3
     view_class = "ludens.games.pong:PongView"
     best = "bot/tracker"
-    bots = {
-        "tracker": "ludens.games.pong:Tracker",
-        "follower": "ludens.games.pong:Follower",
-    }
+    bots = {"tracker": "ludens.games.pong:Tracker", "follower": "ludens.games.pong:Follower"}
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")
@@ -292,11 +287,8 @@ _ABOVE = 6.5
 """Offset from a paddle's centre to the row of its knob."""
 _STEP = 9
 """Tolerance in rows when there is no time left: one decision turns the knob by 24."""
-_CLOSE = 2.5
-"""Rows off the mark that are too many while there is time to turn to and fro: the hand that sticks now and
-then makes the finer steps."""
-_TIME = 20
-"""Frames that allow for it."""
+_CLOSE, _TIME = 2.5, 20
+"""Tolerance in rows while so many frames are left for corrections: sticky actions make finer steps."""
 
 
 class _Returner(Bot):
@@ -328,9 +320,7 @@ class Tracker(_Returner):
         knob = state.console.left if self.side == "left" else state.console.right
         assert knob is not None
         self.mark = row, frames = self.meeting(*state.frames[-2:])
-        off = row - (knob.reading - _ABOVE)
-        enough = _CLOSE if frames > _TIME else _STEP
-        return "STAY" if abs(off) <= enough else "DOWN" if off > 0 else "UP"
+        return _turn(row - (knob.reading - _ABOVE), _CLOSE if frames > _TIME else _STEP)
 
     def meeting(self, before: Screen, now: Screen) -> tuple[float, float]:
         """The target row of the paddle's centre, and the frames until the ball arrives."""
@@ -357,16 +347,12 @@ class Follower(_Returner):
     kind = "bot/follower"
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: always one action."""
-        paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
-        if paddle is None:
-            return {"STAY": 1.0}
-        off = self._row(state.frames) - _centre(paddle)[1]
-        return {"STAY" if abs(off) <= _HALF else "DOWN" if off > 0 else "UP": 1.0}
+        return {self.choose(state): 1.0}
 
     def choose(self, state: PongState) -> str:
-        [action] = self.policy(state)
-        return action
+        paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
+        off = self._row(state.frames) - _centre(paddle)[1] if paddle else 0
+        return _turn(off, _HALF)
 
     def _row(self, frames: Sequence[Screen]) -> float:
         """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
@@ -379,6 +365,10 @@ class Follower(_Returner):
                     return min(_reflected(y + down * way / speed), BOTTOM - _HALF)
                 break
         return _MIDDLE
+
+
+def _turn(off: float, tolerance: float) -> str:
+    return "STAY" if abs(off) <= tolerance else "DOWN" if off > 0 else "UP"
 
 
 def _at_wall(*balls: Box) -> bool:
@@ -402,22 +392,8 @@ _CODES = (GROUND, WHITE, LEFT, RIGHT, BLACK)
 _MARGIN, _LETTER_LEVELS = len(_CODES), 8
 _KEPT_FRAMES = 16
 
-_CONSOLE: tuple[RGB, ...] = (
-    (112, 52, 10),
-    (236, 236, 236),
-    (213, 130, 74),
-    (92, 186, 92),
-    (0, 0, 0),
-    (0, 0, 0),
-)
-_PLAIN: tuple[RGB, ...] = (
-    (24, 24, 24),
-    (255, 255, 255),
-    (150, 150, 150),
-    (205, 205, 205),
-    (0, 0, 0),
-    (0, 0, 0),
-)
+_CONSOLE: tuple[RGB, ...] = ((112, 52, 10), (236, 236, 236), (213, 130, 74), (92, 186, 92), NIGHT, NIGHT)
+_PLAIN: tuple[RGB, ...] = ((24, 24, 24), DAY, (150, 150, 150), (205, 205, 205), NIGHT, NIGHT)
 
 
 def colours(theme: Theme) -> tuple[RGB, ...]:
@@ -443,10 +419,8 @@ class PongView(View):
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         palette = colours(get_theme(render.theme, seed))
-        levels = range(1, _LETTER_LEVELS + 1)
-        letters = [
-            mix(palette[_MARGIN], letter_on(palette[_MARGIN]), level, _LETTER_LEVELS) for level in levels
-        ]
+        margin, levels = palette[_MARGIN], range(1, _LETTER_LEVELS + 1)
+        letters = [mix(margin, letter_on(margin), level, _LETTER_LEVELS) for level in levels]
         self._palette = np.array([*palette, *letters], np.uint8)
         self._number = np.zeros(256, np.uint8)
         self._number[list(_CODES)] = range(len(_CODES))
@@ -454,8 +428,7 @@ class PongView(View):
         self._left = (render.size - width) // 2
         self._rows = np.arange(render.size) * HEIGHT // render.size
         self._columns = np.arange(width) * WIDTH // width
-        font = max(9, self._left // 3)
-        coverage = fonts.mask("YOU", font, bold=True).astype(int)
+        coverage = fonts.mask("YOU", max(9, self._left // 3), bold=True).astype(int)
         self._you = (_MARGIN + coverage * _LETTER_LEVELS // 255).astype(np.uint8)
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.draw import Canvas, Picture, get_theme
+from ludens.draw import Picture, get_theme
 from ludens.draw.palette import mix
 from ludens.games.boards import BoardView, Matrix, cell_name
 
@@ -25,13 +26,9 @@ COLUMN = tuple(cell % 9 for cell in range(CELLS))
 BOX = tuple(cell // 27 * 3 + cell % 9 // 3 for cell in range(CELLS))
 NAMES = tuple(cell_name(cell, SIDE) for cell in range(CELLS))
 NUMBER = {name: cell for cell, name in enumerate(NAMES)}
+_UNITS = (ROW, COLUMN, BOX)
 PEERS = tuple(
-    tuple(
-        other
-        for other in range(CELLS)
-        if other != cell
-        and (ROW[other] == ROW[cell] or COLUMN[other] == COLUMN[cell] or BOX[other] == BOX[cell])
-    )
+    tuple(o for o in range(CELLS) if o != cell and any(unit[o] == unit[cell] for unit in _UNITS))
     for cell in range(CELLS)
 )
 """For every cell, the 20 others in its row, column and box."""
@@ -176,14 +173,8 @@ def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
 
 def _unique(cells: list[int], cell: int, digit: int) -> bool:
     """Whether no solution has another digit in this cell, given that one has this digit."""
-    others = candidates(cells, cell) & ~(1 << digit)
-    for other in DIGITS[others]:
-        cells[cell] = other
-        if solve(cells) is not None:
-            cells[cell] = 0
-            return False
-    cells[cell] = 0
-    return True
+    others = DIGITS[candidates(cells, cell) & ~(1 << digit)]
+    return all(solve([*cells[:cell], other, *cells[cell + 1 :]]) is None for other in others)
 
 
 SEAT = "player"
@@ -251,13 +242,9 @@ class SudokuState(State):
     def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
             return Legal()
-        grid = self.grid
-        return Legal(
-            f"{NAMES[cell]}={digit}"
-            for cell, filled in enumerate(grid)
-            if not filled
-            for digit in DIGITS[candidates(grid, cell)]
-        )
+        empty = (cell for cell, digit in enumerate(self.grid) if not digit)
+        digits = ((cell, digit) for cell in empty for digit in DIGITS[candidates(self.grid, cell)])
+        return Legal(f"{NAMES[cell]}={digit}" for cell, digit in digits)
 
     def solution(self, seat: str) -> str | None:
         """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""
@@ -276,7 +263,7 @@ class SudokuState(State):
         twin = next((peer for peer in PEERS[cell] if self.grid[peer] == digit), None)
         if twin is None:
             return None
-        units = (("row", ROW), ("column", COLUMN), ("box", BOX))
+        units = zip(("row", "column", "box"), _UNITS, strict=True)
         shared = next(name for name, unit in units if unit[twin] == unit[cell])
         return f"the {shared} of {written[1]} already holds the digit {digit}, at {NAMES[twin]}."
 
@@ -307,11 +294,9 @@ class SudokuState(State):
         }
 
     def clone(self) -> Self:
-        copy = object.__new__(type(self))
-        copy.puzzle, copy.grid, copy.placed, copy.dead_cell = (
-            self.puzzle, self.grid.copy(), self.placed, self.dead_cell,
-        )  # fmt: skip
-        return copy
+        twin = copy.copy(self)
+        twin.grid = self.grid.copy()
+        return twin
 
 
 _SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)
@@ -322,7 +307,7 @@ class SudokuView(BoardView):
 
     rows = columns = SIDE
     codes = {0: "empty", **{digit: str(digit) for digit in range(1, 10)}}
-    marks = {0: ".", **{digit: str(digit) for digit in range(1, 10)}}
+    marks = {**codes, 0: "."}
     inks = ("ink", "line", "accent")
     style = "lines"
 
@@ -356,28 +341,23 @@ class SudokuView(BoardView):
 
     def _picture(self, matrix: Matrix, placed: Collection[int]) -> Picture:
         canvas, px = self.board.canvas(), round(self.board.px * 0.66)
-        thin = frozenset(placed)
+        since = frozenset(placed)
         for row, digits in enumerate(matrix):
             for column, digit in enumerate(digits):
-                if not digit:
-                    continue
-                ground, ink, bold = self._shade, "ink", True
-                if row * SIDE + column in thin:
-                    ground, ink, bold = "page", "accent", False
-                else:
+                clue = row * SIDE + column not in since
+                ground, ink = (self._shade, "ink") if clue else ("page", "accent")
+                if digit and clue:
                     self.board.tint(canvas, row, column, ground)
-                self.board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, bold))
-        self._draw_lines(canvas)
-        return canvas.picture()
-
-    def _draw_lines(self, canvas: Canvas) -> None:
-        """Thick lines around the boxes; drawn last, since shading a cell would overwrite them."""
+                if digit:
+                    self.board.put(canvas, row, column, self._sheet.text(str(digit), px, ink, ground, clue))
+        # Thick lines around the boxes come last, since shading a cell would overwrite them.
         x, y, length = self.board.x, self.board.y, self.board.px * SIDE
         width = self._sheet.px(3.5 * self._sheet.theme.line_weight)
         for third in range(4):
             offset = third * 3 * self.board.px
             canvas.line(x, y + offset, x + length, y + offset, "line", width)
             canvas.line(x + offset, y, x + offset, y + length, "line", width)
+        return canvas.picture()
 
 
 @dataclass(frozen=True)

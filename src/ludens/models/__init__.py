@@ -56,7 +56,6 @@ _PROVIDERS = {
     r"gemini-": "google/{}",
     r"(.*/)?(llama|qwen|internvl|llava|pixtral|mistral|gemma)": "vllm/{}@http://HOST:PORT/v1",
 }
-"""How model names begin, and the spec of such a model."""
 
 
 def provider_spec(name: str) -> str | None:
@@ -78,9 +77,9 @@ def model(spec: str | Spec, *, cache: bool = True) -> Model:
     maker = MODELS.get(parsed.kind)
     options = dict(parsed.options)
     path = options.pop("cache", "") or os.environ.get("LUDENS_CACHE", "")
-    made: Model = maker(Spec(parsed.name, parsed.address, options))
+    client: Model = maker(Spec(parsed.name, parsed.address, options))
     if not (path and cache):
-        return made
+        return client
     from ludens.models.cache import Cached
 
-    return Cached(made, path)
+    return Cached(client, path)

@@ -15,7 +15,7 @@ from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import Touch
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
-from ludens.models.chat import Answer, Finish, Message, Request, Sampling
+from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import UNSUPPORTED, SdkClient
 from ludens.models.errors import Secret, TransientError
 from ludens.models.settings import NetworkSettings
@@ -101,7 +101,11 @@ class AnthropicModel(SdkClient):
         body: dict[str, Any] = {
             "model": self.model_name,
             "max_tokens": sampling.max_tokens,
-            "messages": [_message(m) for m in request.messages if m.role != "system"],
+            "messages": [
+                {"role": m.role, "content": [_block(part) for part in m.parts]}
+                for m in request.messages
+                if m.role != "system"
+            ],
         }
         if system:
             body["system"] = system
@@ -119,10 +123,6 @@ class AnthropicModel(SdkClient):
         optional = {"temperature": sampling.temperature, "top_p": sampling.top_p}
         body["extra_body"] = {**{k: v for k, v in optional.items() if v is not None}, **extra}
         return body
-
-
-def _message(message: Message) -> dict[str, Any]:
-    return {"role": message.role, "content": [_block(part) for part in message.parts]}
 
 
 def _block(part: Any) -> dict[str, Any]:

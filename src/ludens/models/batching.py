@@ -45,7 +45,6 @@ class Batcher(Generic[A, B]):
         self._worker: asyncio.Task[None] | None = None
 
     async def ask(self, item: A) -> B:
-        """The result for one item."""
         future: asyncio.Future[B] = asyncio.get_running_loop().create_future()
         self._queue.append((item, future))
         if len(self._queue) >= self._size:
@@ -55,7 +54,6 @@ class Batcher(Generic[A, B]):
         return await future
 
     def close(self) -> None:
-        """Stop the worker thread after its current batch."""
         if self._thread:
             self._thread.shutdown(wait=False)
 

@@ -62,7 +62,6 @@ class AnswerFile:
         self._connection: sqlite3.Connection | None = None
 
     async def get(self, key: str) -> Answer | None:
-        """The stored answer, with empty usage: it was paid for before."""
         row = await self._run(lambda db: db.execute(_SELECT, (key,)).fetchone())
         return None if row is None else _load(row[0])
 
@@ -82,7 +81,6 @@ class AnswerFile:
         return first
 
     def close(self) -> None:
-        """Close the file; the next access opens it again."""
         thread, self._thread = self._thread, None
         if thread:
             thread.submit(self._disconnect)

@@ -74,18 +74,15 @@ class Request:
     ask: Ask | None = field(default=None, repr=False, compare=False)
     """The question that the messages put into words, for models that are not prompted in words."""
     game: str = ""
-    """The name of the game it is asked in."""
     want_tokens: bool = False
     """Whether `Answer.tokens` is needed; only models in this process can provide it."""
 
     @property
     def pictures(self) -> list[Picture]:
-        """Every picture, in order."""
         return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
 
     @property
     def estimated_input(self) -> int:
-        """Rough number of input tokens."""
         characters = sum(len(part) for m in self.messages for part in m.parts if isinstance(part, str))
         pixels = sum(picture.width * picture.height for picture in self.pictures)
         return characters // CHARACTERS_PER_TOKEN + pixels // PIXELS_PER_TOKEN
@@ -105,7 +102,6 @@ class Tokens:
     """The tokens of an answer, as fed to the model and sampled from it. Kept in memory only."""
 
     prompt_ids: list[int]
-    """Without padding."""
     completion_ids: list[int]
     """With the end-of-sequence token, where one was sampled."""
     logprobs: list[float]
@@ -140,7 +136,6 @@ class Answer:
         self.model = storable(self.model)
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields but the tokens."""
         stored = asdict(replace(self, tokens=None))
         del stored["tokens"]
         return stored

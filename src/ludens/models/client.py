@@ -198,7 +198,8 @@ class Client(Model):
 
     async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
         """One attempt within the budget, timed, without the key in what was answered."""
-        started, supported = perf_counter(), self._supported(sampling)
+        started = perf_counter()
+        supported = replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
         if self._ledger is None:
             answer = await self.attempt(request, supported)
         else:
@@ -230,9 +231,6 @@ class Client(Model):
         self._dropped.add(name)
         self.remark(f"{self.name} does not support the option {name!r}; it is not sent.")
 
-    def _supported(self, sampling: Sampling) -> Sampling:
-        return replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
-
     def _final_error(self, error: RequestRejected) -> Exception:
         # If no request has succeeded yet, the configuration is wrong; otherwise only this request is.
         message = f"{self.name} {SENTENCES[error.fault]} ({self.secret.redact(str(error))})."
@@ -241,7 +239,6 @@ class Client(Model):
         return ModelRejected(message)
 
     async def _pause(self, error: TransientError, attempts: int, since: float) -> None:
-        """Wait before the next attempt, or raise `AgentFailure`."""
         settings, now = self.settings, monotonic()
         self.counts[error.kind] += 1
         message = self.secret.redact(str(error))
@@ -264,7 +261,6 @@ class Client(Model):
         await self._sleep(min(pause, left))
 
     async def _sleep(self, seconds: float) -> None:
-        """Wait before an attempt; raises `AgentFailure` as soon as `stop_waiting` is called."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stop_event.wait()

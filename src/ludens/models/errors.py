@@ -24,7 +24,7 @@ from typing import Any, Literal
 import orjson
 
 from ludens.core.errors import ModelRejected
-from ludens.core.plain import storable
+from ludens.core.plain import shorten, storable
 
 ErrorKind = Literal["rate", "server", "connection", "timeout", "broken"]
 Fault = Literal["no pictures", "context", "many pictures", "large pictures", "large request", "request"]
@@ -105,7 +105,7 @@ class Secret:
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        """All parts of the key that are long enough to be told from ordinary words."""
+        """All parts of the key that are long enough not to be ordinary words."""
         key = self.value or ""
         length = min(_LONGEST_PART, len(key) - 1)
         starts = range(len(key) - length + 1) if len(key) >= _SHORTEST_KEY else ()
@@ -128,10 +128,9 @@ class Secret:
         return "".join("***" if secret else "".join(letter for letter, _ in run) for secret, run in runs)
 
     def redact(self, text: str) -> str:
-        """The text on one line, shortened, without the key."""
         clean = text.replace(self.value, "***") if self.value else text
         clean = " ".join(self.mask(storable(clean)).split())
-        return clean if len(clean) <= _LONGEST_QUOTE else clean[: _LONGEST_QUOTE - 3] + "..."
+        return shorten(clean, _LONGEST_QUOTE)
 
 
 def not_billed(error: BaseException) -> bool:
@@ -142,7 +141,6 @@ def not_billed(error: BaseException) -> bool:
 
 
 def error_message(body: object) -> str:
-    """The message in an error body, in any of the providers' formats."""
     if isinstance(body, bytes):
         try:
             return error_message(orjson.loads(body))
@@ -164,7 +162,6 @@ def error_message(body: object) -> str:
 def classify_error(
     status: int, body: object, headers: Mapping[str, str], name: str, address: str, secret: Secret
 ) -> Exception:
-    """The exception to raise for an HTTP status other than 200."""
     message = secret.redact(error_message(body))
     quote = f"HTTP {status}: {message}" if message else f"HTTP {status}"
     if status == 402 or any(word in message.lower() for word in _NO_CREDIT):

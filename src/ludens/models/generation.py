@@ -101,11 +101,7 @@ class Draws:
         self._there: Any = None
 
     def __call__(self, logprobs: Any) -> Any:
-        """The next token of every row.
-
-        Args:
-            logprobs: Log-probabilities, (rows, vocabulary).
-        """
+        """The next token of every row, given log-probabilities of (rows, vocabulary)."""
         import torch
 
         if self._there is None:
@@ -201,11 +197,7 @@ _PER_TOKEN = ("attention_mask", "mm_token_type_ids", "token_type_ids")
 
 
 class StaticCaches:
-    """The static caches of one model.
-
-    Args:
-        largest: The largest batch.
-    """
+    """The static caches of one model, for batches up to the largest."""
 
     def __init__(self, largest: int) -> None:
         self.largest = largest

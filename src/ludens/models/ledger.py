@@ -28,19 +28,18 @@ _ROUNDING = 1e-9
 
 
 class SlidingWindow:
-    """At most `limit` units in any period of `seconds`; first come, first served.
+    """At most `limit` units in any period of `WINDOW` seconds; first come, first served.
 
     What a call consumes is known only afterwards: it enters with an estimate that `adjust` corrects.
     """
 
-    def __init__(self, limit: int, seconds: float = WINDOW, clock: Callable[[], float] = monotonic) -> None:
-        self.limit, self.seconds, self._clock = limit, seconds, clock
+    def __init__(self, limit: int, clock: Callable[[], float] = monotonic) -> None:
+        self.limit, self._clock = limit, clock
         self._entries: deque[list[float]] = deque()
         self._total = 0.0
         self._lock = asyncio.Lock()
 
     async def acquire(self, amount: float = 1) -> list[float]:
-        """Wait until the amount fits. One that is larger than the limit waits for an empty window."""
         async with self._lock:
             while (delay := self._delay(amount)) > 0:
                 await asyncio.sleep(delay)
@@ -50,23 +49,20 @@ class SlidingWindow:
             return entry
 
     def adjust(self, entry: list[float], amount: float) -> None:
-        """Replace an estimate by the actual amount."""
-        if entry[0] > self._clock() - self.seconds:
+        if entry[0] > self._clock() - WINDOW:
             self._total += amount - entry[1]
             entry[1] = amount
 
     def _delay(self, amount: float) -> float:
         now = self._clock()
-        while self._entries and self._entries[0][0] <= now - self.seconds:
+        while self._entries and self._entries[0][0] <= now - WINDOW:
             self._total -= self._entries.popleft()[1]
         if not self._entries or self._total + amount <= self.limit:
             return 0.0
-        return max(self._entries[0][0] + self.seconds - now, 0.001)
+        return max(self._entries[0][0] + WINDOW - now, 0.001)
 
 
 class RateLimiter:
-    """All limits of one model."""
-
     def __init__(self, concurrency: int, rpm: int = 0, tpm: int = 0) -> None:
         self.slots = asyncio.Semaphore(concurrency)
         self._requests = SlidingWindow(rpm) if rpm else None
@@ -169,7 +165,6 @@ def _prices_file() -> Path | None:
 
 
 BUDGET_REACHED = "the budget does not cover another call: "
-"""How the message of every `BudgetReached` begins."""
 
 
 class BudgetReached(AgentFailure):
@@ -260,7 +255,6 @@ class Ledger:
         return ""
 
     def settle(self, expected: Usage, actual: Usage) -> None:
-        """Replace a reservation by what was spent."""
         self._in_flight -= 1
         self._reserved = self._reserved - expected if self._in_flight else Usage(calls=0)
         self.spent += actual

@@ -65,8 +65,6 @@ _LOADING = Lock()
 
 
 class _Item(NamedTuple):
-    """A request in the queue of the batcher."""
-
     request: Request
     sampling: Sampling
     want_tokens: bool
@@ -80,9 +78,9 @@ def local_model(spec: Spec) -> LocalModel:
     settings = read_settings(LocalSettings, spec)
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    made = LocalModel(spec.name, settings)
-    made.trained_on = games_of_checkpoint(Path(made.path))
-    return made
+    model = LocalModel(spec.name, settings)
+    model.trained_on = games_of_checkpoint(Path(model.path))
+    return model
 
 
 class LocalModel(Model):
@@ -122,10 +120,10 @@ class LocalModel(Model):
         """
         if unused := {"device", "dtype", "cache"} & settings.keys():
             raise BadOption(f"{name} has given weights: option {min(unused)!r} cannot be set.")
-        made = cls(name, configure(LocalSettings, {"extend": False, **settings}, name))
-        made._live, made._logprobs = True, logprobs
-        made._loaded = model, made._with_cache(processor)
-        return made
+        live_model = cls(name, configure(LocalSettings, {"extend": False, **settings}, name))
+        live_model._live, live_model._logprobs = True, logprobs
+        live_model._loaded = model, live_model._with_cache(processor)
+        return live_model
 
     async def answer(self, request: Request) -> Answer:
         sampling = self._sampling.over(request.sampling).over(self.default_sampling)
@@ -191,7 +189,6 @@ class LocalModel(Model):
         return answer
 
     def generate(self, items: Sequence[_Item]) -> list[Answer]:
-        """Answer a batch with equal sampling parameters."""
         import torch
 
         with _LOADING:

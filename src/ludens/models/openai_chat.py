@@ -81,7 +81,6 @@ def _quote(data: bytes) -> str:
 
 
 def _text(value: object) -> str:
-    """A text that may be missing or a list of parts."""
     if isinstance(value, list):
         return "".join(_text(part.get("text")) for part in value if isinstance(part, dict))
     return value if isinstance(value, str) else ""
@@ -123,7 +122,6 @@ class OpenAIChat(Client):
         super().__init__(spec, settings, secret, address)
         self._max_tokens = PROVIDERS[spec.kind].max_tokens if spec.kind in PROVIDERS else "max_tokens"
         self.extra = settings.extra_body
-        """Added to the body of every request."""
         self._transport: Transport | None = None
 
     async def open(self) -> None:
@@ -175,7 +173,6 @@ class OpenAIChat(Client):
         raise self.http_error(error_status(answer), answer, headers)
 
     def read(self, data: bytes) -> Answer | dict[str, Any]:
-        """The answer in a response; or the parsed body when it is an error sent with HTTP 200."""
         return read_answer(data)
 
     def _messages(self, request: Request) -> list[dict[str, Any]]:

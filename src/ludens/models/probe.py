@@ -25,8 +25,6 @@ _FEW_RETRIES = {"deadline": "30", "retries": "2"}
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """The outcome of the test."""
-
     spec: str
     question: str
     expected: str
@@ -56,7 +54,6 @@ class ProbeResult:
 
 
 def probe_request(picture: bool) -> Request:
-    """A small request that shows whether a model answers at all, and whether it accepts pictures."""
     parts = (draw_question(0, 256)[0],) if picture else ()
     return Request([Message("user", (*parts, "Reply with the word OK and nothing else."))])
 
@@ -104,14 +101,12 @@ def draw_question(seed: int, size: int = 512) -> tuple[Picture, str]:
 
 
 def text_question(seed: int) -> str:
-    """The same question with the board in words."""
     blue, *red = [COLUMNS[column] + ROWS[row] for row, column in _cells(seed)]
     discs = sorted([f"{blue} blue", *(f"{square} red" for square in red)])
     return f"{QUESTION.replace('The picture shows', 'This is')}\nDiscs: {', '.join(discs)}."
 
 
 def _cells(seed: int) -> list[tuple[int, int]]:
-    """Row and column of the blue disc, then of the red ones."""
     cells = [(row, column) for row in range(len(ROWS)) for column in range(len(COLUMNS))]
     stream(seed, "probe").shuffle(cells)
     return cells[: 1 + _RED_DISCS]

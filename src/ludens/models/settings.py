@@ -39,7 +39,6 @@ class Provider:
     needs_key: bool = False
     address: str | None = None
     address_variable: str = ""
-    """Environment variable that replaces the address."""
     max_tokens: str = "max_tokens"
     """The provider's name for this parameter, in the OpenAI chat format."""
 
@@ -64,7 +63,6 @@ PROVIDERS = {
         "GOOGLE_GEMINI_BASE_URL",
     ),
 }
-"""By kind of spec."""
 
 
 @dataclass(frozen=True)
@@ -84,12 +82,7 @@ class ModelSettings(Sampling):
         return Sampling(**{name: getattr(self, name) for name in _SAMPLING})
 
     def identity(self, name: str, address: str | None = None) -> str:
-        """The spec that makes the model again: every option that affects answers and is not its default.
-
-        Args:
-            name: Kind and name of the model.
-            address: None for the provider's default address.
-        """
+        """The spec that makes the model again: every option that affects answers and is not its default."""
         return str(Spec(name, address, _changed_options(self, self.IDENTITY)))
 
 
@@ -278,7 +271,6 @@ class ModelSpec:
 
 
 def is_model(spec: str | Spec) -> bool:
-    """Whether a spec names a model, and not a bot or a person."""
     return _parsed(spec).kind in MODELS.names()
 
 
@@ -288,11 +280,15 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
     options: type | None = getattr(maker, "options", None)
     if spec.rest:
         yield Access(spec.name, "", getattr(maker, "name_touches", Touch.PAY), spec.rest)
-    known = {**options_of(ModelSettings), **options_of(options or ModelSettings), **options_of(PromptOptions)}
-    yield from option_accesses(known, spec.options, spec.name)
+    declared = {
+        **options_of(ModelSettings),
+        **options_of(options or ModelSettings),
+        **options_of(PromptOptions),
+    }
+    yield from option_accesses(declared, spec.options, spec.name)
     yield from address_accesses(spec)
     if options is None:  # a kind of another package that declares nothing: a value may be anything
-        unknown = {name: value for name, value in spec.options.items() if name not in known}
+        unknown = {name: value for name, value in spec.options.items() if name not in declared}
         yield from (Access(spec.name, name, Touch.RUN, value) for name, value in unknown.items())
 
 

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any
 
 _DECLARED = ("nms", "qnms")
-"""The operators that the import describes."""
 _LOCK = Lock()
 _libraries: list[Any] = []
 """Declarations end with the object that made them."""

@@ -22,9 +22,8 @@ def trained_remark(model: str, game: str) -> str:
 def games_of_checkpoint(folder: Path, settings: str = "") -> frozenset[str]:
     """The games on which a checkpoint was trained; empty for a folder that training did not write.
 
-    Args:
-        folder: The checkpoint. Its recipe is in it, or beside it where it was made by demonstrations alone.
-        settings: The file that names the games of a model that was exported for play.
+    The settings of a model that was exported for play name them; else they are in its recipe, which is in the
+    folder, or beside it where the checkpoint was made by demonstrations alone.
     """
     named = _read(folder / settings).get(TRAINED_ON) if settings else None
     if isinstance(named, list):

@@ -14,7 +14,6 @@ from ludens.core.errors import BadOption
 from ludens.models.errors import Secret, TransientError
 
 Response = tuple[int, Mapping[str, str], bytes]
-"""Status, headers and body."""
 
 LARGEST_ANSWER = 4 * 2**20
 _CONNECT_TIMEOUT = 30.0
@@ -32,7 +31,7 @@ def check_address(address: str) -> str:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise BadOption(
-            f"an address is http://HOST:PORT/PATH or https://..., not {_without_user(address)!r}."
+            f"an address is http://HOST:PORT/PATH or https://..., not {address.rpartition('@')[2]!r}."
         )
     if parts.query or parts.fragment:
         raise BadOption("an address must not contain '?' or '#'.")
@@ -41,10 +40,6 @@ def check_address(address: str) -> str:
             "an address must not contain a user name or password; set the API key in the environment."
         )
     return address.rstrip("/")
-
-
-def _without_user(address: str) -> str:
-    return address.rpartition("@")[2]
 
 
 class Transport:

@@ -110,10 +110,8 @@ class PictureFeatures:
         self._bytes = 0
         self._layout_known = True
         self.computed = 0
-        """Pictures whose features were computed."""
 
     def clear(self) -> None:
-        """Forget everything, because the weights changed."""
         self._known.clear()
         self._bytes = 0
 
@@ -188,7 +186,6 @@ class PictureFeatures:
 
 
 def _by_name(bound: BoundArguments) -> dict[str, Any]:
-    """Arguments by name, those beyond the parameters too."""
     named = dict(bound.arguments)
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -263,15 +260,8 @@ def varlen_attention(
 ) -> tuple[Any, None]:
     """Attention within windows, in the layout of transformers' attention functions.
 
-    Args:
-        module: The attention layer; not used.
-        query: (1, heads, tokens, dimension); key and value alike.
-        key: See query.
-        value: See query.
-        attention_mask: Not used: every token sees its whole window.
-        cu_seq_lens_q: Bounds of the windows: 0, then the end of each.
-        max_length_q: Tokens in the longest window, where known.
-        scaling: Of the scores; by default one over the root of the dimension.
+    Query, key and value are (1, heads, tokens, dimension); every token sees its whole window. The windows end
+    where `cu_seq_lens_q` says, which begins with 0.
     """
     import torch
 

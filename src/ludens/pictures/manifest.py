@@ -1,7 +1,7 @@
 """The manifest of a picture set: `manifest.jsonl`, a header and one line per entry.
 
 The header has the number of entries and a SHA-256 over itself and all lines, which have the SHA-256 of every
-file: whoever edits a line, a file or the header is found out.
+file, so that an edit of a line, a file or the header is detected.
 """
 
 from __future__ import annotations
@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One image file of an entry."""
-
     name: str
     """Path relative to the set's folder, with forward slashes."""
     sha256: str
@@ -46,8 +44,6 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pair or scene."""
-
     id: str
     kind: str
     """What the entry is: `pair`, `scene` ..."""
@@ -64,14 +60,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a manifest."""
-
     name: str
     kind: str
     """What all entries are: `pair`, `scene` ..."""
     generator: str
     version: str = ""
-    """Version of the generator."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Everything that determines the contents, as JSON."""
     format: int = FORMAT
@@ -109,7 +102,6 @@ def read_manifest(data: bytes) -> tuple[Header, tuple[Entry, ...]]:
 
 
 def read_header(line: bytes) -> Header:
-    """The header in the first line of a manifest."""
     header = _parsed(Header, line, "line 1")
     if header.format != FORMAT:
         raise BadFile(f"the set has format {header.format}; this version of Ludens reads format {FORMAT}")
@@ -160,12 +152,10 @@ def _header_line(header: Header) -> bytes:
 
 
 def entry_line(entry: Entry) -> bytes:
-    """The line of an entry."""
     return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def read_entry(line: bytes, where: str) -> Entry:
-    """The entry in a line; `check_entry` checks more."""
     return _parsed(Entry, line, where)
 
 

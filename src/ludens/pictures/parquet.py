@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.pictures.manifest import Entry, Header, read_header
 from ludens.pictures.sets import PictureSet, open_set
 from ludens.pictures.writer import PictureSetWriter, removed_if_bad
@@ -48,14 +48,14 @@ def export_set(pictures: PictureSet, folder: Path) -> list[Path]:
         write_atomically(folder / "README.md", _card(pictures).encode())
         write_atomically(folder / HEADER, orjson.dumps(pictures.header, option=orjson.OPT_APPEND_NEWLINE))
     except OSError as error:
-        raise BadFile(f"cannot write {str(folder)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("write", folder, error) from None
     return paths
 
 
 def import_set(folder: Path, out: Path) -> PictureSet:
     """Write the set that was exported to a folder into another one."""
     arrow = _arrow()
-    header = _header(folder)
+    header = exported_header(folder)
     with removed_if_bad(out):
         writer = PictureSetWriter(out, replace(header, entries=0, sha256=""))
         try:
@@ -75,12 +75,7 @@ def _add(writer: PictureSetWriter, row: dict[str, Any]) -> None:
     writer.add(row["id"], files, scene=scene, changes=changes, licence=row["licence"])
 
 
-def exported_name(folder: Path) -> str:
-    """The name of the set that was exported to a folder."""
-    return _header(folder).name
-
-
-def _header(folder: Path) -> Header:
+def exported_header(folder: Path) -> Header:
     path = folder / HEADER
     try:
         if path.stat().st_size > _MAX_HEADER:

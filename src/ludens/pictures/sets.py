@@ -12,16 +12,15 @@ from pathlib import Path
 from threading import Lock
 
 from ludens.core.errors import BadFile, UnknownName
+from ludens.core.files import file_error
 from ludens.draw import Picture
 from ludens.pictures.manifest import MANIFEST, MAX_LINE, NAME, Entry, File, Header, read_header, read_manifest
 
 PARTS = "parts"
-"""Folder inside a set that is not finished."""
 SHIPPED = Path(__file__).parent / "sets"
 
 
 def user_folder() -> Path:
-    """The folder that new sets go to: `LUDENS_DATA`, or `ludens` in the user's cache folder."""
     if chosen := os.environ.get("LUDENS_DATA"):
         return Path(chosen)
     return _cache() / "ludens"
@@ -143,7 +142,6 @@ def open_set(where: str | Path, hash: str = "") -> PictureSet:
 
 
 def set_names() -> list[str]:
-    """The names of the sets that `open_set` finds."""
     return sorted({folder.name for folder in _installed()})
 
 
@@ -192,7 +190,6 @@ def _hash(folder: Path) -> str:
 
 
 def _header(folder: Path) -> Header | None:
-    """The header of a set; None where it cannot be read."""
     try:
         with open(folder / MANIFEST, "rb") as file:
             return read_header(file.readline(MAX_LINE))
@@ -227,5 +224,4 @@ def _read(path: Path, folder: Path, limit: int) -> bytes:
             raise BadFile(f"{str(path)!r} is not a file of at most {limit:,} bytes.")
         return real.read_bytes()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise BadFile(f"cannot read {str(path)!r}: {reason}.") from None
+        raise file_error("read", path, error) from None

@@ -11,24 +11,21 @@ written once its line is in `parts/`, after its pictures. Several processes may 
 from __future__ import annotations
 
 import shutil
-import signal
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from time import sleep
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import orjson
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, LudensError, UsageError
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, save_file
 from ludens.core.options import option_values
+from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.registry import Registry
 from ludens.draw import Picture
 from ludens.pictures.manifest import (
@@ -45,11 +42,6 @@ from ludens.pictures.manifest import (
     write_manifest,
 )
 from ludens.pictures.sets import PARTS
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
-
 
 _HEADER = "header.json"
 _IMAGES = "images"
@@ -77,7 +69,6 @@ class PictureSetWriter:
             self._save(f"{PARTS}/{_HEADER}", begun)
 
     def written(self) -> set[str]:
-        """The ids of the entries that are complete."""
         return {path.stem for path in self._parts.glob("*.json") if path.name != _HEADER}
 
     def add(
@@ -92,7 +83,7 @@ class PictureSetWriter:
         """Write one entry. Pictures are files: PNG or JPEG files are kept, others are converted to PNG."""
         files, contents = {}, []
         for role in sorted(pictures):
-            picture = decoded(pictures[role])
+            picture = decode_picture(pictures[role])
             data, mime = picture.encoded()
             suffix = "jpg" if mime == "image/jpeg" else "png"
             name = f"{_IMAGES}/{id}-{role}.{suffix}"
@@ -107,7 +98,6 @@ class PictureSetWriter:
         return entry
 
     def skip(self, id: str, reason: str) -> None:
-        """Record that an entry cannot be made."""
         self._save(f"{PARTS}/{id}.skipped", reason.encode())
 
     def skipped(self) -> dict[str, str]:
@@ -115,11 +105,7 @@ class PictureSetWriter:
         return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
 
     def finish(self, ids: Iterable[str] | None = None) -> Path:
-        """Write the manifest, in the order of the ids; returns the folder.
-
-        Args:
-            ids: The entries that the set must have; by default all that were written.
-        """
+        """Write the manifest, in the order of the ids (by default all that were written)."""
         written = self.written()
         wanted = sorted(written if ids is None else set(ids))
         if missing := [id for id in wanted if id not in written]:
@@ -140,12 +126,7 @@ class PictureSetWriter:
         return self.folder
 
     def _save(self, name: str, data: bytes) -> None:
-        path = self.folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, data)
-        except OSError as error:
-            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        save_file(self.folder / name, data)
 
 
 @contextmanager
@@ -160,7 +141,7 @@ def removed_if_bad(folder: Path) -> Iterator[None]:
         raise
 
 
-def decoded(data: bytes) -> Picture:
+def decode_picture(data: bytes) -> Picture:
     """The picture in a file that may be damaged, huge, rotated or in other colours than RGB; decoded once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of sizes that are refused here
@@ -176,17 +157,14 @@ def _contents(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise BadFile(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("read", path, error) from None
 
 
 GENERATORS = Registry("picture set", "ludens.pictures")
-_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
-class Made:
-    """The contents of one entry."""
-
+class EntryContents:
     pictures: Mapping[str, bytes]
     scene: Any = None
     changes: Sequence[Any] = field(default_factory=tuple)
@@ -212,7 +190,7 @@ class Generator(ABC):
         return self
 
     @abstractmethod
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         """The entry of this number, or `Skip`."""
 
     def prepare(self) -> str:
@@ -227,12 +205,10 @@ class Generator(ABC):
         return Header(name, self.kind, self.name, self.version, self.settings())
 
     def workers(self) -> int:
-        """How many processes make entries by default."""
         return cores()
 
 
 def entry_id(number: int) -> str:
-    """The id of a numbered entry."""
     return f"{number:06d}"
 
 
@@ -249,30 +225,18 @@ def fill(
     before = count - len(todo)
     progress(before)
     if workers == 1 or len(todo) < 2:
-        for made, number in enumerate(todo, before + 1):
+        for done_now, number in enumerate(todo, before + 1):
             _make(writer, generator, number)
-            progress(made)
+            progress(done_now)
         return
-    context = get_context("spawn")
-    shares = [share for share in (todo[k::workers] for k in range(workers)) if share]
-    pipes = [context.Pipe(duplex=False) for _ in shares]
-    processes = [
-        context.Process(target=_work, args=(writer, generator, share, sender), daemon=True)
-        for share, (_, sender) in zip(shares, pipes, strict=True)
-    ]
+    results = run_in_processes(
+        _make_here, todo, workers, ordered=False, start=_start, args=(writer, generator)
+    )
     try:
-        for process in processes:
-            process.start()
-        while any(process.is_alive() for process in processes):
-            sleep(_POLL_SECONDS)
-            _raise_failure(processes, [receiver for receiver, _ in pipes])
-            progress(len(writer.written()) + len(writer.skipped()))
-        _raise_failure(processes, [receiver for receiver, _ in pipes])
-    finally:
-        for process in processes:
-            if process.pid is not None:
-                process.terminate()
-                process.join()
+        for done_now, _ in enumerate(results, before + 1):
+            progress(done_now)
+    except WorkerDied as error:
+        raise UsageError(f"{error}; what it made is kept: run the command again to continue.") from None
 
 
 def _make(writer: PictureSetWriter, generator: Generator, number: int) -> None:
@@ -285,32 +249,19 @@ def _make(writer: PictureSetWriter, generator: Generator, number: int) -> None:
         writer.add(id, made.pictures, scene=made.scene, changes=made.changes, licence=made.licence)
 
 
-def _work(
-    writer: PictureSetWriter, generator: Generator, numbers: Sequence[int], failure: Connection
-) -> None:
-    """A process that makes its share. It ends when the command that started it was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command that started this stops it
-    parent = parent_process()
+_work: tuple[PictureSetWriter, Generator]
+
+
+def _start(writer: PictureSetWriter, generator: Generator) -> None:
+    global _work
+    _work = writer, generator
+
+
+def _make_here(number: int) -> None:
     try:
-        for number in numbers:
-            if parent is not None and not parent.is_alive():
-                return
-            _make(writer, generator, number)
-    except UsageError as error:
-        failure.send((isinstance(error, BadFile), str(error)))
-        raise SystemExit(1) from None
-
-
-def _raise_failure(processes: Sequence[SpawnProcess], receivers: Sequence[Connection]) -> None:
-    for process, receiver in zip(processes, receivers, strict=True):
-        if receiver.poll():
-            bad_file, message = receiver.recv()
-            raise BadFile(message) if bad_file else UsageError(message)
-        if process.exitcode:
-            raise UsageError(
-                f"a process that made pictures ended with code {process.exitcode}; what it made is kept: run "
-                "the command again to continue."
-            )
+        _make(*_work, number)
+    except UsageError as error:  # as an exception that can be pickled
+        raise (BadFile if isinstance(error, BadFile) else UsageError)(str(error)) from None
 
 
 def checked_count(count: int) -> int:

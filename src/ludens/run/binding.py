@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,8 @@ class PlanCheck:
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self._folder, self._plan = folder, plan
-        self._games: dict[str, Game] = {}
-        self._same: dict[tuple[str, str, str], bool] = {}
-        self._known_traits: dict[tuple[str, str], tuple[Sees, bool] | None] = {}
+        self._game = cache(partial(make_by, Setter.FILE))
+        self._traits, self._same_player = cache(_traits), cache(_same_player)
 
     @cached_property
     def _jobs(self) -> dict[str, Job]:
@@ -91,7 +90,6 @@ class PlanCheck:
         return BadFile(f"{file!r} was edited: {head.key!r} {what}; {repair_hint(self._folder)}")
 
     def _differences(self, head: Head, job: Job, episode: Episode) -> Iterator[str]:
-        """The names of what differs between an episode and its job."""
         plan, task = self._plan, self._plan.task_snapshot.get(job.task)
         if task is None:
             yield "task"
@@ -132,7 +130,6 @@ class PlanCheck:
         return self._with_traits(episode, self._specs(task, head), self._game(task["game"]))
 
     def _specs(self, task: Mapping[str, Any], job: Job | Head) -> dict[str, str]:
-        """Seat to the planned player."""
         seating = {**task["seatings"][job.seating], **self._plan.seated}
         own = self._plan.entrants[job.entrant]
         return {seat: own if who == MODEL else who for seat, who in seating.items()}
@@ -148,38 +145,25 @@ class PlanCheck:
             unlimited += [seat] if trait[1] else []
         return replace(episode, sees=sees, unlimited_retries=unlimited)
 
-    def _traits(self, spec: str, game: Game) -> tuple[Sees, bool] | None:
-        """What a player looks at and whether it retries without limit; None if it cannot be made here."""
-        key = (spec, str(game))
-        if key not in self._known_traits:
-            try:
-                if is_model(spec):
-                    self._known_traits[key] = _prompt(parse_spec(spec)).sees, False
-                else:
-                    player = agent(spec, game)
-                    self._known_traits[key] = player.sees, player.unlimited_retries
-            except UsageError:  # a missing extra, for example
-                self._known_traits[key] = None
-        return self._known_traits[key]
 
-    def _game(self, spec: str) -> Game:
-        if spec not in self._games:
-            self._games[spec] = make_by(Setter.FILE, spec)
-        return self._games[spec]
+def _traits(spec: str, game: Game) -> tuple[Sees, bool] | None:
+    """What a player looks at and whether it retries without limit; None if it cannot be made here."""
+    try:
+        if is_model(spec):
+            return _prompt(parse_spec(spec)).sees, False
+        player = agent(spec, game)
+        return player.sees, player.unlimited_retries
+    except UsageError:  # a missing extra, for example
+        return None
 
-    def _same_player(self, planned: str, recorded: str, game: Game) -> bool:
-        """Whether the spec in an episode can be that of the planned agent."""
-        key = (planned, recorded, str(game))
-        if key not in self._same:
-            try:
-                self._same[key] = (
-                    _same_model(parse_spec(planned), parse_spec(recorded))
-                    if is_model(planned)
-                    else agent(planned, game).spec == recorded
-                )
-            except UsageError:  # a missing extra, for example
-                self._same[key] = planned.partition("?")[0] == recorded.partition("?")[0]
-        return self._same[key]
+
+def _same_player(planned: str, recorded: str, game: Game) -> bool:
+    try:
+        if is_model(planned):
+            return _same_model(parse_spec(planned), parse_spec(recorded))
+        return agent(planned, game).spec == recorded
+    except UsageError:  # a missing extra, for example
+        return planned.partition("?")[0] == recorded.partition("?")[0]
 
 
 def _same_model(planned: Spec, recorded: Spec) -> bool:
@@ -198,8 +182,8 @@ def _same_model(planned: Spec, recorded: Spec) -> bool:
 
 
 def _prompt(spec: Spec) -> PromptOptions:
-    known = options_of(PromptOptions).keys() - {"templates"}
-    return configure(PromptOptions, {k: v for k, v in spec.options.items() if k in known}, spec.name)
+    names = options_of(PromptOptions).keys() - {"templates"}
+    return configure(PromptOptions, {k: v for k, v in spec.options.items() if k in names}, spec.name)
 
 
 def _number(text: str) -> float | str:

@@ -19,11 +19,6 @@ class BudgetGuard:
 
     What an episode will consume is the mean of the finished ones of its cell; before the first has finished,
     an estimate.
-
-    Args:
-        budget: The limits.
-        estimates: Cell (entrant and task) to what one episode is estimated to consume.
-        retries: Task to the number of retries after a reply that is not a legal action.
     """
 
     def __init__(
@@ -36,14 +31,7 @@ class BudgetGuard:
         self._reserved_total = _NOTHING
 
     def exceeded_by(self, job: Job, spent: Usage, counts: Counter[str], seconds: float) -> str:
-        """Why a job may not start now; empty if it may.
-
-        Args:
-            job: The job.
-            spent: What all models have spent.
-            counts: The events of all models: calls that were sent again count as well.
-            seconds: Time since the start.
-        """
+        """Why a job may not start now; empty if it may. Calls that were sent again count as well."""
         in_flight = bool(self._reserved)
         if self._budget.cost is not None and in_flight and self._price_unknown(job):
             return "its price is unknown until another episode has finished"
@@ -55,7 +43,6 @@ class BudgetGuard:
         return self._budget.exceeded_by(expected + self._reserved_total, sent)
 
     def start(self, job: Job) -> None:
-        """Reserve what a job is expected to consume."""
         self._reserved[job.key] = reserved = self._reservation(job)
         self._reserved_total += reserved
 
@@ -64,7 +51,6 @@ class BudgetGuard:
         self._reserved_total -= self._reserved.pop(job.key)
 
     def learn(self, row: EpisodeRow) -> None:
-        """Take a finished episode into account."""
         if not row.void:
             total, number = self._finished.get(row.job.cell, (_NOTHING, 0))
             self._finished[row.job.cell] = (total + row.usage + row.other_usage, number + 1)

@@ -17,8 +17,9 @@ from zlib import crc32
 import orjson
 
 from ludens.core.errors import BadFile, MissingExtra
+from ludens.core.files import file_error
 from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, location_of, seal
-from ludens.run.line_file import LineFile, cannot
+from ludens.run.line_file import LineFile
 from ludens.run.lines import LINE, PARQUET, parquet_column, shards_of
 from ludens.run.rows import EPISODES, EpisodeRow, RowMaker
 from ludens.run.store import Store, read_plan
@@ -35,16 +36,14 @@ _JSON = ("returns", "usage", "other_usage", "values")
 
 
 @dataclass(frozen=True)
-class Compacted:
-    """What was done."""
-
+class CompactResult:
     episodes: int
     before: int
     """Bytes of the shards."""
     after: int
 
 
-def compact(folder: Path) -> Compacted:
+def compact(folder: Path) -> CompactResult:
     """Replace the shards of a run by a Parquet file, once it has been read back and compared."""
     try:
         import pyarrow as pa
@@ -76,7 +75,8 @@ def compact(folder: Path) -> Compacted:
                         row.pop("measured", None)
                         lines.write(orjson.dumps({**row, **place}, option=orjson.OPT_APPEND_NEWLINE))
                     writer.write_table(_table(pa, rows, stored), row_group_size=_GROUP)
-            _sync(partial)
+            with partial.open("rb") as file:
+                os.fsync(file.fileno())
             after = partial.stat().st_size
             final = folder / PARQUET
             _compare(partial, checksums)
@@ -90,7 +90,7 @@ def compact(folder: Path) -> Compacted:
                 lines.write(seal(folder))
             index.replace(folder / INDEX)
         except OSError as error:
-            raise cannot("write into", folder, error) from None
+            raise file_error("write into", folder, error) from None
         except StaleIndex:
             raise BadFile(f"{str(folder)!r} was changed meanwhile; try again.") from None
         finally:
@@ -98,11 +98,10 @@ def compact(folder: Path) -> Compacted:
             index.unlink(missing_ok=True)
         if read is not None and read[1]:
             write_verified(folder, replace(read[0], hash=hash_run(folder), index=index_hash(folder)))
-    return Compacted(len(checksums), before, after)
+    return CompactResult(len(checksums), before, after)
 
 
 def _groups(folder: Path, reader: RowReader) -> Iterator[tuple[list[RowDict], list[bytes]]]:
-    """Rows with their lines, a group at a time."""
     rows, lines = list[RowDict](), list[bytes]()
     with ExitStack() as stack:
         files: dict[str, IO[bytes]] = {}
@@ -142,11 +141,6 @@ def _table(pa: Any, rows: Sequence[RowDict], lines: Sequence[bytes]) -> Any:
     for name in _JSON:
         columns[name] = [orjson.dumps(row[name]).decode() if name in row else None for row in rows]
     return pa.table({**columns, LINE: lines}, schema=_schema(pa))
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _compare(path: Path, checksums: Sequence[int]) -> None:

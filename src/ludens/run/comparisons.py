@@ -53,7 +53,6 @@ class BlindControl:
     """The same model with blank pictures."""
 
     name: str
-    """The entrant that is the control."""
     estimate: Estimate
     """Of the task's first metric."""
     sees: bool
@@ -71,10 +70,17 @@ def pairs_to_compare(means: Mapping[str, float], higher_is_better: bool) -> list
 
 
 def compare(
-    metric: Metric, ours: Values, theirs: Values, seatings: int, *, a: str = "", b: str = "", task: str = ""
+    metric: Metric,
+    first: Values,
+    second: Values,
+    seatings: int,
+    *,
+    a: str = "",
+    b: str = "",
+    task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    left, right = _by_seed(ours, seatings), _by_seed(theirs, seatings)
+    left, right = _by_seed(first, seatings), _by_seed(second, seatings)
     least, greatest = metric.limits
     inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
     bounded = inside and isfinite(width := greatest - least)
@@ -96,7 +102,6 @@ def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
 
 
 def _by_seed(values: Values, seatings: int) -> dict[int, float]:
-    """The mean of each seed that was played in all seatings."""
     seeds: defaultdict[int, dict[Place, float]] = defaultdict(dict)
     for place, value in values.items():
         seeds[place[0]][place] = value
@@ -114,7 +119,6 @@ def blind_control(
     blind: tuple[Estimate, Values],
     seatings: int,
 ) -> BlindControl:
-    """Compare a model with its blind control on one metric."""
     (estimate, seen), (control, unseen) = ours, blind
     if seen and unseen and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
         unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)

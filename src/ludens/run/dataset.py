@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
-from ludens.core.cores import cores
-from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.files import save_file
 from ludens.core.game import Game
+from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import Registry, make
 from ludens.core.view import Picture, RenderOptions
 from ludens.run.plan import versions
-from ludens.run.pool import run_in_processes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,8 +36,6 @@ ColumnType = Literal["text", "texts", "number", "pictures"]
 
 @dataclass(frozen=True)
 class Order:
-    """What to build."""
-
     what: str
     """Which of the builder's datasets, such as the name of a game."""
     n: int
@@ -76,15 +74,14 @@ Builder = Callable[[Order], Dataset]
 DATASETS = Registry("dataset", "ludens.datasets")
 
 
-def built(name: str, order: Order) -> Dataset:
-    """The dataset of this name, not yet written."""
+def build_dataset(name: str, order: Order) -> Dataset:
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)
     return builder(order)
 
 
-def counted(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
+def count_shares(of: str, values: Iterable[str], wanted: Mapping[str, float] | None = None) -> list[Share]:
     """How often each value occurs; the wanted ones first, even if they never occur."""
     counts = Counter(values)
     names = [*(wanted or ()), *sorted(set(counts) - set(wanted or ()))]
@@ -99,19 +96,13 @@ def check_folder(folder: Path) -> None:
 
 
 def write(dataset: Dataset, folder: Path) -> dict[str, Any]:
-    """Write a dataset into an empty folder; returns the manifest."""
     check_folder(folder)
     pa = arrow()
     hashes: dict[str, str] = {}
     columns: dict[str, list[Any]] = {name: [] for name in dataset.columns}
 
     def save(name: str, data: bytes) -> None:
-        path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-        except OSError as error:
-            raise BadFile(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        save_file(folder / name, data)
         hashes[name] = sha256(data).hexdigest()
 
     for number, row in enumerate(dataset.rows):
@@ -208,15 +199,8 @@ CHUNK = 100
 """Seeds of one task of a worker; games that keep blocks of seeds keep blocks of this size."""
 
 
-def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None] = print) -> None:
-    """Prepare a game for consecutive seeds; what is there already is not made again.
-
-    Args:
-        spec: Of the game.
-        seeds: Without gaps.
-        workers: Processes; 0 for all cores.
-        say: Told about progress, one line at a time.
-    """
+def prepare(spec: str, seeds: range, workers: int = 0) -> None:
+    """Prepare a game for seeds without gaps, in so many processes (0: all cores); nothing is made twice."""
     game = make(spec)
     if type(game).prepare is Game.prepare:
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")
@@ -229,7 +213,7 @@ def prepare(spec: str, seeds: range, workers: int = 0, say: Callable[[str], None
             reported = monotonic()
             left = (reported - began) / number * (len(starts) - number) / 60
             counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
-            say(f"{spec}: {counts}, {left:.1f} minutes left")
+            print(f"{spec}: {counts}, {left:.1f} minutes left")
 
 
 def _chunk(spec: str, start: int) -> None:

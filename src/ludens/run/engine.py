@@ -11,19 +11,19 @@ from itertools import count
 from time import monotonic
 
 from ludens.concurrent import run_many
-from ludens.core.cores import cores
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
-from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached
+from ludens.core.plain import plural
+from ludens.core.processes import WorkerDied, cores
+from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached, Ledger
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.budget import BudgetGuard
+from ludens.run.jobs import Executor, JobRunner
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.progress import RunProgress, TimeLeft
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Store
-from ludens.run.task import MODEL
-from ludens.run.workers import Executor, InProcess, infrequent_gc, interrupts
+from ludens.run.workers import ProcessExecutor, infrequent_gc, interrupts
 
 EPISODES_PER_PROCESS = 128
 """Concurrent episodes of models that one process can draw and send without being a bottleneck."""
@@ -43,10 +43,8 @@ def make_executor(
 
         return RayExecutor(plan, ray, workers, concurrency, budget)
     if workers:
-        from ludens.run.workers import ProcessExecutor
-
         return ProcessExecutor(plan, workers, concurrency, budget)
-    return InProcess(plan, concurrency, budget)
+    return JobRunner(plan, concurrency, ledger=Ledger.of(budget))
 
 
 def default_workers(plan: Plan, concurrency: int) -> int:
@@ -54,8 +52,7 @@ def default_workers(plan: Plan, concurrency: int) -> int:
 
     A limit in a spec bounds the concurrent calls, and cannot be shared by more processes than it allows.
     """
-    seated = {spec for task in plan.chosen.values() for seats in task.seatings for spec in seats.values()}
-    specs = {spec for spec in (seated - {MODEL}) | set(plan.entrants.values()) if not spec.startswith("bot/")}
+    specs = {spec for spec in plan.opponents | {*plan.entrants.values()} if not spec.startswith("bot/")}
     models = [ModelSpec.parse(spec) for spec in specs if is_model(spec)]
     if not models or len(models) < len(specs) or not all(model.is_network for model in models):
         return 0
@@ -74,8 +71,6 @@ _SECONDS_BETWEEN_UPDATES = 0.25
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended."""
-
     complete: bool
     reason: str
     """Why it is not complete; empty if it is."""
@@ -88,15 +83,9 @@ class RunResult:
 class Engine:
     """Plays the jobs of a run that are not done yet.
 
-    Args:
-        store: The run's folder, open.
-        executor: Where episodes are played.
-        concurrency: Maximum number of episodes in flight.
-        budget: When to start nothing more.
-        estimates: Cell (entrant and task) to what one episode is estimated to consume.
-        tasks: The tasks to play; all by default.
-        probe: Whether to send each network model one small request before the first episode.
-        on_progress: Called with the progress a few times a second and once at the end.
+    `estimates` says what one episode of a cell (entrant and task) is estimated to consume; with `probe`, each
+    network model is sent one small request before the first episode; `on_progress` is called a few times a
+    second and once at the end.
     """
 
     def __init__(
@@ -149,7 +138,8 @@ class Engine:
                 await self._executor.start(self._store)
                 if self._probe:
                     await self._probe_models()
-                await self._play_all()
+                async for job, outcome in run_many(self._play, self._jobs(), self._concurrency):
+                    self._record(job, outcome)
         finally:
             updates.cancel()
             self._update()
@@ -157,7 +147,7 @@ class Engine:
         left = self.progress.total - self.progress.done
         reason = self.progress.stopping
         if left and not reason:
-            episodes = "1 episode" if left == 1 else f"{left} episodes"
+            episodes = plural(left, "episode")
             reason = f"{episodes} failed after all retries; last error: {self.progress.last_error}"
         errors = () if self.progress.stopping else tuple(dict.fromkeys(self._errors))
         return RunResult(not left, reason if left else "", self._interrupted, self.progress, errors)
@@ -176,10 +166,6 @@ class Engine:
             self.stop(error.reason)
         except AgentFailure as error:
             self.stop(str(error).rstrip("."))
-
-    async def _play_all(self) -> None:
-        async for job, outcome in run_many(self._play, self._jobs(), self._concurrency):
-            self._record(job, outcome)
 
     def _jobs(self) -> Iterator[Job | None]:
         """The jobs to start; None when none can start before a job in flight has ended."""

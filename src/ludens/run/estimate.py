@@ -47,7 +47,6 @@ class CostEstimate:
         return self.usage.calls > LARGE_CALLS or (self.usage.cost or 0.0) > LARGE_COST
 
     def sentence(self) -> str:
-        """The estimate as one sentence."""
         used = self.usage
         cost = "price not known" if used.cost is None else f"about ${used.cost:,.2f} or more"
         return (
@@ -68,8 +67,7 @@ class _Seat:
 
 
 def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
-    """The estimate for these jobs; bots and small models cost nothing."""
-    total, looked = CostEstimate(), _Looked(plan)
+    total, sizes = CostEstimate(), _SeatSizes(plan)
     sums: dict[tuple[str, str], Usage] = defaultdict(lambda: Usage(calls=0))
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
@@ -81,7 +79,7 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
         played[entrant, task] += len(group)
         for seat, spec in plan.specs(group[0]).items():
             if costs(spec):
-                size = looked.seat(group[0], seat, spec)
+                size = sizes.seat(group[0], seat, spec)
                 usage = _usage(spec, size, size.asks * len(group))
                 priced = priced and usage.cost is not None
                 sums[entrant, task] += usage
@@ -108,8 +106,8 @@ def _usage(spec: str, seat: _Seat, asks: int) -> Usage:
     return usage
 
 
-class _Looked:
-    """Each task played once in each seating, each kind of prompt made once."""
+class _SeatSizes:
+    """Plays each task once in each seating, and makes each kind of prompt once."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -118,7 +116,6 @@ class _Looked:
         self._seats: dict[tuple[str, int, str, str], _Seat] = {}
 
     def seat(self, job: Job, seat: str, spec: str) -> _Seat:
-        """What a model with this spec is asked in this seat."""
         key = (job.task, job.seating, seat, spec)
         if key not in self._seats:
             self._seats[key] = self._measured(job, seat, spec)
@@ -132,16 +129,19 @@ class _Looked:
         game, config = self._games[job.task], self._plan.chosen[job.task].config
         view = view_of(game, self._plan.render, job.seed)
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config)
-        seen = ask.observation
+        observation = ask.observation
         letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
-        images, pixels = len(seen.images), sum(picture.width * picture.height for picture in seen.images)
-        frames = _mean_kept(options.frames, asks)
-        kept = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
-        earlier = kept * len(seen.text + seen.notes)
+        images, pixels = (
+            len(observation.images),
+            sum(picture.width * picture.height for picture in observation.images),
+        )
+        # How many pictures a prompt has on average that shows the latest ones.
+        frames = sum(min(options.frames, number + 1) for number in range(asks)) / asks
+        exchanges = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
+        earlier = exchanges * len(observation.text + observation.notes)
         return _Seat(asks, images * frames, pixels * frames, letters + earlier)
 
     def _asks(self, job: Job) -> Counter[str]:
-        """How often each seat is asked in a quick episode among random players."""
         key = (job.task, job.seating)
         if key not in self._asked:
             game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
@@ -161,14 +161,7 @@ class _Looked:
         return self._asked[key]
 
 
-def _mean_kept(frames: int, asks: int) -> float:
-    """How many frames a prompt shows on average when it shows the latest `frames`."""
-    return sum(min(frames, number + 1) for number in range(asks)) / asks
-
-
 class _AskCounter(Observer):
-    """Counts asks by seat."""
-
     def __init__(self) -> None:
         self.asks: Counter[str] = Counter()
 
@@ -176,10 +169,9 @@ class _AskCounter(Observer):
         self.asks[ask.seat] += 1
 
 
-def unpriced(plan: Plan) -> list[str]:
+def unpriced_models(plan: Plan) -> list[str]:
     """Models without a known price, whose provider does not report costs either."""
-    seated = {who for task in plan.chosen.values() for seating in task.seatings for who in seating.values()}
-    return without_price({*plan.entrants.values(), *seated})
+    return without_price({*plan.entrants.values(), *plan.opponents})
 
 
 def without_price(specs: Iterable[str]) -> list[str]:
@@ -189,6 +181,5 @@ def without_price(specs: Iterable[str]) -> list[str]:
 
 
 def _round(number: float) -> str:
-    """Rounded to two significant digits."""
     digits = len(str(int(number))) - 2
     return f"{round(number, -digits) if digits > 0 else round(number):,.0f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -22,6 +23,7 @@ from ludens.models.probe import probe_request
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.plan import Job, Plan
 from ludens.run.rows import Outcome, RowMaker
+from ludens.run.store import Store
 
 
 class Metered(ModelWrapper):
@@ -46,14 +48,41 @@ class Metered(ModelWrapper):
         return answer
 
 
-class JobRunner:
-    """The games, agents and models of a plan, created once and shared by all its episodes.
+class Executor(ABC):
+    """Plays jobs somewhere."""
 
-    Args:
-        plan: What is played.
-        concurrency: How many episodes are played at once in this process.
-        workers: How many processes share the rate limits of the models.
-        ledger: Where every call is reserved; None without a budget.
+    async def start(self, store: Store | None = None) -> None:
+        """Get ready; called on the event loop that will call `play`. Workers store episodes in this run."""
+
+    async def probe(self) -> None:
+        """Send each network model one small request; raises what is wrong with it."""
+
+    @abstractmethod
+    async def play(self, job: Job) -> Outcome:
+        """Play one job; a `UsageError` ends the run, `WorkerDied` voids the job."""
+
+    @property
+    @abstractmethod
+    def usage(self) -> Usage:
+        """What models have spent, as far as is known here."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Counter[str]:
+        """The events of all models (`Model.counts`), likewise."""
+
+    def stop_waiting(self) -> None:
+        """Let calls fail that only wait to be sent again; requests in flight are finished."""
+
+    async def close(self) -> None:
+        """Stop everything that was started."""
+
+
+class JobRunner(Executor):
+    """Plays on the calling event loop.
+
+    The games, agents and models of a plan are created once and shared by all its episodes. So many `workers`
+    share the rate limits of the models.
     """
 
     def __init__(
@@ -69,22 +98,18 @@ class JobRunner:
 
     @property
     def usage(self) -> Usage:
-        """What all models together have spent so far."""
         return sum((model.usage for model in self._metered), Usage(calls=0))
 
     @property
     def counts(self) -> Counter[str]:
-        """The events of all models together (`Model.counts`)."""
         return sum((model.counts for model in self._metered), Counter())
 
     def game(self, task: str) -> Game:
-        """The game of a task."""
         if task not in self._games:
             self._games[task] = make(self.plan.chosen[task].game)
         return self._games[task]
 
     def agent(self, spec: str, task: str) -> Agent:
-        """The agent of a spec for the game of a task."""
         key = (spec, task)
         if key not in self._agents:
             self._add_model(spec)
@@ -92,7 +117,6 @@ class JobRunner:
         return self._agents[key]
 
     def _add_model(self, spec: str) -> None:
-        """Create the model of a spec, if it names one, with its share of the limits."""
         if not is_model(spec):
             return
         parsed = ModelSpec.parse(spec)
@@ -108,18 +132,17 @@ class JobRunner:
         return {name: errors for name, errors in problems.items() if errors}
 
     def check(self) -> None:
-        """Raise a usage error that names all problems."""
         if problems := self.problems():
-            raise combined(problems)
+            raise combine_errors(problems)
 
     def _problems_of(self, task: str) -> Iterator[UsageError]:
-        seen: set[str] = set()
+        messages: set[str] = set()
         for check in (lambda: self._check_game(task), *self._agent_checks(task)):
             try:
                 check()
             except UsageError as error:
-                if str(error) not in seen:
-                    seen.add(str(error))
+                if str(error) not in messages:
+                    messages.add(str(error))
                     yield error
 
     def _check_game(self, task: str) -> None:
@@ -136,7 +159,6 @@ class JobRunner:
             )
 
     def _seats(self, task: str) -> Iterator[tuple[str, str]]:
-        """Every seat of a task with every spec that plays it."""
         for index in range(len(self.plan.chosen[task].seatings)):
             for entrant in self.plan.playing(self.plan.chosen[task]):
                 yield from self.plan.specs(Job("", entrant, task, 0, index)).items()
@@ -163,7 +185,7 @@ class JobRunner:
             if isinstance(error, BaseException)
         ]
         if usage_errors := [error for error in errors if isinstance(error, UsageError)]:
-            raise combined({"": usage_errors})
+            raise combine_errors({"": usage_errors})
         for error in errors:
             raise error
 
@@ -185,17 +207,15 @@ class JobRunner:
         return Outcome(self._rows.make(job, episode), episode.to_json())
 
     def stop_waiting(self) -> None:
-        """Let calls fail that only wait to be sent again."""
         for model in self._models.values():
             model.stop_waiting()
 
     async def close(self) -> None:
-        """Close every model."""
         for model in self._models.values():
             await model.close()
 
 
-def combined(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
+def combine_errors(problems: Mapping[str, Sequence[UsageError]]) -> UsageError:
     """One error for all problems of all tasks; each is named once, with its tasks."""
     tasks: dict[str, list[str]] = {}
     errors = {str(error): error for task_errors in problems.values() for error in task_errors}

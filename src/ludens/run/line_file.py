@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadOption
+from ludens.core.files import file_error
 
 
 class LineFile:
@@ -30,7 +30,7 @@ class LineFile:
         try:
             self._file = path.open("xb" if new else "ab", buffering=0)
         except OSError as error:
-            raise cannot("write", path, error) from None
+            raise file_error("write", path, error) from None
         try:
             if lock and not new:
                 lock_file(self._file, path)
@@ -67,20 +67,16 @@ class LineFile:
         return self._end - len(lines)
 
     def close(self) -> None:
-        """Close the file and release the lock."""
         self._file.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def lock_file(file: IO[Any], path: Path) -> None:
-    """Lock a file of a run for writing."""
     try:
         import fcntl
     except ImportError:
@@ -90,16 +86,10 @@ def lock_file(file: IO[Any], path: Path) -> None:
     except BlockingIOError:
         raise BadOption(f"another process is writing to {str(path.parent)!r}.") from None
     except OSError as error:  # some network drives have no locks
-        raise cannot("lock", path, error) from None
-
-
-def cannot(what: str, path: Path, error: OSError) -> BadFile:
-    """The error of something that the system does not do with a file."""
-    return BadFile(f"cannot {what} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
+        raise file_error("lock", path, error) from None
 
 
 def _remove_incomplete_line(path: Path) -> None:
-    """Truncate a file after its last newline."""
     with path.open("rb+") as file:
         end = position = file.seek(0, 2)
         while position > 0:

@@ -17,13 +17,12 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, MissingExtra
+from ludens.core.files import file_error
 from ludens.core.validation import Invalid, read_json
-from ludens.run.line_file import cannot
 from ludens.run.plan import Job
 from ludens.run.rows import EPISODES, Location
 
 SHARDS = "episodes"
-"""The folder of the workers' shards."""
 PARQUET = "compact.parquet"
 LINE = "line"
 """The column of `compact.parquet` with the lines of the shards."""
@@ -49,7 +48,6 @@ class Head:
     """`Plan.jobs_hash`; empty in runs of older versions."""
 
     def job_of(self, seed: int) -> Job:
-        """The job with the fields of this line."""
         return Job(self.key, self.entrant, self.task, seed, self.seating, self.sample)
 
 
@@ -61,7 +59,6 @@ class Record(Head):
 
 
 def write_line(head: Head, episode: bytes) -> bytes:
-    """A line with an episode, given as JSON."""
     return orjson.dumps(head)[:-1] + _SEPARATOR + episode + b"}\n"
 
 
@@ -76,7 +73,6 @@ def split_line(line: bytes) -> tuple[Head, bytes]:
 
 
 def read_record(folder: Path, head: Head, data: bytes) -> Record:
-    """The record of a line of the run in this folder."""
     try:
         episode = Episode.from_json(data)
     except BadFile as error:
@@ -107,7 +103,6 @@ def shard_size(folder: Path, shard: str) -> int:
 
 
 def open_parquet(path: Path) -> Any:
-    """A `pyarrow.parquet.ParquetFile`."""
     try:
         import pyarrow.parquet as pq
     except ImportError:
@@ -119,7 +114,6 @@ def open_parquet(path: Path) -> Any:
 
 
 def parquet_column(path: Path, column: str, start: int = 0) -> Iterator[bytes]:
-    """One column of a Parquet file, from a row on."""
     file = open_parquet(path)
     for group in range(file.metadata.num_row_groups):
         rows = file.metadata.row_group(group).num_rows
@@ -145,11 +139,9 @@ class LineReader:
 
     @property
     def end(self) -> int:
-        """How much was read of all shards."""
         return self.ends.total()
 
     def unread(self) -> bool:
-        """Whether there is more to read."""
         sizes = ((name, shard_size(self.folder, name)) for name in shards_of(self.folder))
         return any(size > self.ends[name] for name, size in sizes)
 
@@ -163,19 +155,18 @@ class LineReader:
             try:
                 yield from self.shard(shard)
             except OSError as error:
-                raise cannot("read", self.folder / shard, error) from None
+                raise file_error("read", self.folder / shard, error) from None
 
     def shard(self, shard: str) -> Iterator[tuple[Head, Location, bytes, bytes]]:
-        """As `lines`, of one shard."""
         for line, length in self._raw(shard):
             location = Location(shard, self.ends[shard])
             self.ends[shard] += length
             self._numbers[shard] += 1
             head, data = self._split(shard, line)
-            known = head.key in self.done
+            finished = head.key in self.done
             if not head.void:
                 self.done.add(head.key)
-            if self._repeated or not known:
+            if self._repeated or not finished:
                 yield head, location, data, line
 
     def _raw(self, shard: str) -> Iterator[tuple[bytes, int]]:
@@ -210,12 +201,10 @@ def iter_records(folder: Path) -> Iterator[Record]:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """All of `iter_records`."""
     return list(iter_records(folder))
 
 
 def raw_line(folder: Path, location: Location) -> bytes:
-    """The line at this place."""
     path = folder / location.shard
     if location.shard == PARQUET:
         return next(parquet_column(path, LINE, location.offset), b"")
@@ -224,11 +213,10 @@ def raw_line(folder: Path, location: Location) -> bytes:
             file.seek(location.offset)
             return file.readline()
     except OSError as error:
-        raise cannot("read", path, error) from None
+        raise file_error("read", path, error) from None
 
 
 def read_episode(folder: Path, key: str, location: Location) -> Episode:
-    """The episode on the line at this place."""
     line = raw_line(folder, location)
     try:
         return Episode.from_json(split_line(line)[1])

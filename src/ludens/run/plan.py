@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,7 @@ from ludens.core.validation import Invalid, read_json
 from ludens.core.view import RenderOptions, view_of
 from ludens.models import provider_spec
 from ludens.models.settings import ALIASES, PromptOptions, is_model
-from ludens.run.task import MODEL, Task, import_suite, suite
+from ludens.run.task import MODEL, Task, entrant_seats, import_suite, suite
 
 _BUDGETED = ("anthropic", "google")
 """Kinds of models whose `reasoning_effort` may be a number of tokens."""
@@ -40,21 +40,23 @@ PRESETS: dict[str, dict[str, str]] = {
 in VS-Bench."""
 
 
-def with_preset(spec: Spec, preset: str) -> Spec:
+def _with_preset(text: str, preset: str) -> str:
     """The spec of a model with the options of a preset; its own options have precedence."""
+    if not preset or not is_model(text):
+        return text
     if preset not in PRESETS:
         raise UnknownName("preset", preset, PRESETS)
+    spec = parse_spec(text)
     own_options = {ALIASES.get(name, name) for name in spec.options}
     added = {
         name: value
         for name, value in PRESETS[preset].items()
         if name not in own_options and (name != "reasoning_effort" or spec.kind in _BUDGETED)
     }
-    return Spec(spec.name, spec.address, {**added, **spec.options})
+    return str(Spec(spec.name, spec.address, {**added, **spec.options}))
 
 
 def seat_specs(players: Mapping[str, str]) -> dict[str, str]:
-    """Seat to the spec of its player, as plans record it."""
     if seat := next((seat for seat, spec in players.items() if spec == MODEL), None):
         raise BadOption(f"--seat {seat} needs the spec of a player, such as bot/oracle; {MODEL} is not one.")
     return {seat: str(parse_spec(spec)) for seat, spec in players.items()}
@@ -86,22 +88,21 @@ def reseat(suite: str, tasks: Mapping[str, Task], players: Mapping[str, str]) ->
 
 def _reseat(task: Task, players: Mapping[str, str]) -> Task:
     seatings = [{**seating, **players} for seating in task.seatings]
-    kept = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
-    if not kept:
+    indices = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
+    if not indices:
         flags = " and ".join(f"--seat {seat}" for seat in players)
         raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
     view = view_of(make(task.game), RenderOptions(), 0)
-    own = {seat for index in kept for seat, who in seatings[index].items() if who == MODEL}
+    own = {seat for index in indices for seat, who in seatings[index].items() if who == MODEL}
     return replace(
         task,
-        seatings=tuple(seatings[index] for index in kept),
-        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in kept),
+        seatings=tuple(seatings[index] for index in indices),
+        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in indices),
         blindable=task.blindable and any(view.offers(seat) != "text" for seat in own),
     )
 
 
 CONTROL = " (blind)"
-"""Suffix of the name of a blind control."""
 SETTINGS = ("modality", "blind", "style", "frames", "memory")
 """Prompt options that change what a result means, and are shown next to the entrant."""
 
@@ -117,7 +118,6 @@ class Entrants:
 
 
 def is_blind(spec: str) -> bool:
-    """Whether a spec asks for blank pictures."""
     parsed = parse_spec(spec)
     blind = parsed.options.get("blind")
     return blind is not None and configure(PromptOptions, {"blind": blind}, parsed.name).blind
@@ -178,15 +178,10 @@ def entrants_of(
     preset: str = "",
     blind_control: bool = False,
 ) -> Entrants:
-    """The entrants of a run.
+    """The entrants of a run: specs of models, bots or people.
 
-    Args:
-        specs: The models, bots or people to measure.
-        names: Their names in tables, in the same order; by default short names are chosen.
-        prompt_options: Options added to every spec, all of which must then be models.
-        templates: Folder with the user's templates, for models.
-        preset: Name of sampling settings, for models.
-        blind_control: Whether each model also plays with blank pictures.
+    They get these names, in the same order, or short ones. `prompt_options` are added to every spec, all of
+    which must then be models; with `blind_control`, each model also plays with blank pictures.
     """
     full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
@@ -205,10 +200,6 @@ def entrants_of(
     if len(both) < len(entrants) + len(controls):
         raise BadOption(f"names that end with {CONTROL!r} are reserved for blind controls.")
     return Entrants(both, controls)
-
-
-def _with_preset(text: str, preset: str) -> str:
-    return str(with_preset(parse_spec(text), preset)) if preset and is_model(text) else text
 
 
 def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
@@ -322,11 +313,11 @@ class Plan:
     @cached_property
     def chosen(self) -> dict[str, Task]:
         """The tasks by name, with the given seats."""
-        known = {task.name: task for task in suite(self.suite).tasks}
+        by_name = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
-            if name not in known:
-                raise UnknownName(f"task of {self.suite}", name, known)
-        tasks = {name: known[name] for name in (self.tasks or known)}
+            if name not in by_name:
+                raise UnknownName(f"task of {self.suite}", name, by_name)
+        tasks = {name: by_name[name] for name in (self.tasks or by_name)}
         return reseat(self.suite, tasks, self.seated) if self.seated else tasks
 
     @property
@@ -334,9 +325,14 @@ class Plan:
         """The specs that the user gave: those of entrants and of given seats."""
         return (*self.entrants.values(), *self.seated.values())
 
+    @property
+    def opponents(self) -> set[str]:
+        """The specs of the players whom the suite seats."""
+        seatings = (seating for task in self.chosen.values() for seating in task.seatings)
+        return {who for seating in seatings for who in seating.values()} - {MODEL}
+
     @cached_property
     def render(self) -> RenderOptions:
-        """How everything is shown."""
         overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
         return RenderOptions(self.theme, self.size, overrides)
 
@@ -350,7 +346,6 @@ class Plan:
         return [name for name in self.entrants if task.blindable or name not in self.controls]
 
     def count(self, task: Task) -> int:
-        """How many episodes of a task each entrant plays."""
         return self.places(task) * self.samples
 
     def places(self, task: Task) -> int:
@@ -376,26 +371,20 @@ class Plan:
         )
 
     def total(self) -> int:
-        """The number of jobs, without listing them."""
         return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        """The agent spec of every seat in a job."""
         seating = self.chosen[job.task].seatings[job.seating]
         return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        """The seats of the entrant in a job."""
-        seating = self.chosen[job.task].seatings[job.seating]
-        return tuple(seat for seat, who in seating.items() if who == MODEL)
+        return entrant_seats(self.chosen[job.task], job.seating)
 
     def to_json(self) -> bytes:
-        """The contents of `run.json`."""
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     @staticmethod
     def from_json(data: bytes) -> Plan:
-        """Read and validate `run.json`."""
         try:
             return read_json(Plan, data)
         except Invalid as error:
@@ -407,35 +396,30 @@ class Plan:
         """A hash of what is played, so that results of two plans are never mixed."""
         rest = self._fields()
         del rest["made_with"]
-        return _hashed(rest)
+        return hash_json(rest)
 
     def job_hash(self, job: Job) -> str:
         """A hash of everything that determines an episode; stored with it, it binds it to this plan."""
-        cell = (job.entrant, job.task)
-        if cell not in self._cell_hashes:
-            self._cell_hashes[cell] = self._cell_hash(*cell)
-        return _hashed([self._cell_hashes[cell], job.key, job.seed, job.seating, job.sample])
+        return hash_json([self._cell_hash(*job.cell), job.key, job.seed, job.seating, job.sample])
 
     @cached_property
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
         who = [self.suite, self.entrants, self.seated, self.controls]
-        return _hashed([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
-
-    def _cell_hash(self, entrant: str, task: str) -> str:
-        spec = self.entrants[entrant]
-        specs = (spec, *self.seated.values())
-        folders = [self.templates, *(parse_spec(one).options.get("templates", "") for one in specs)]
-        rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
-        return _hashed([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
+        return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
     @cached_property
-    def _cell_hashes(self) -> dict[tuple[str, str], str]:
-        """Entrant and task to what `_cell_hash` returned."""
-        return {}
+    def _cell_hash(self) -> Callable[[str, str], str]:
+        return cache(self._hash_cell)
+
+    def _hash_cell(self, entrant: str, task: str) -> str:
+        spec = self.entrants[entrant]
+        specs = (spec, *self.seated.values())
+        folders = [self.templates, *(parse_spec(player).options.get("templates", "") for player in specs)]
+        rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
+        return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     def check_unchanged(self) -> None:
-        """Raise `BadOption` if tasks or templates differ from those the run began with."""
         now = _task_snapshot(self.chosen)
         for name, task in self.task_snapshot.items():
             if now.get(name) != task:
@@ -449,7 +433,6 @@ class Plan:
                 )
 
     def template_folders(self) -> list[str]:
-        """The user's template folders, of games and of agents."""
         own = (parse_spec(spec).options.get("templates", "") for spec in self.players)
         return sorted({self.templates, *own} - {""})
 
@@ -495,13 +478,11 @@ class JobList(Sequence[Job]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
 
-def _hashed(value: Any) -> str:
-    """A short hash of JSON values."""
+def hash_json(value: Any) -> str:
     return blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
 
 
 def job_key(entrant: str, task: str, seed: int, seating: int, sample: int) -> str:
-    """The key of a job; see `Job.key`."""
     return f"{entrant}:{task}:{seed}:{seating}" + (f":{sample}" if sample else "")
 
 
@@ -541,7 +522,6 @@ def make_plan(
 
 
 def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
-    """The definition of each task as plain JSON values."""
     snapshot = {
         name: {
             "game": task.game,
@@ -558,7 +538,6 @@ def _task_snapshot(tasks: Mapping[str, Task]) -> dict[str, Any]:
 
 
 def _hash_templates(folder: Path) -> str:
-    """A hash of the names and contents of all template files in a folder."""
     digest = blake2b(digest_size=12)
     for file in sorted(folder.glob("*.md")):
         try:
@@ -568,19 +547,14 @@ def _hash_templates(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def versions() -> dict[str, str]:
-    """The versions of Python and of the packages that determine what is played."""
-    return dict(_versions())
-
-
 @lru_cache(maxsize=1)
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    made = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for name in ("ludens", "numpy", "open_spiel", "Pillow"):
         try:
-            made[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:  # run from a source tree
-            made[name] = "not installed"
-    return made
+            installed[name] = "not installed"
+    return installed

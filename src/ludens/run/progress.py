@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from ludens.core.episode import Usage
+from ludens.core.plain import plural
 from ludens.run.plan import Job
 from ludens.run.rows import EpisodeRow
 
@@ -40,21 +40,17 @@ class RunProgress:
     stopping: str = ""
     """Why nothing more is started; empty while the run continues."""
     seconds_left: float | None = None
-    """None while unknown."""
     started: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
         return monotonic() - self.started
 
     @property
     def done(self) -> int:
-        """Finished episodes of the whole run."""
         return self.before + self.episodes
 
     def count(self, row: EpisodeRow) -> None:
-        """Add one episode."""
         self.fallbacks += row.fallbacks + row.other_fallbacks
         if row.void:
             self.voids += 1
@@ -67,10 +63,6 @@ class TimeLeft:
     """Estimates the time until all jobs have finished from the mean duration of the episodes of each cell.
 
     Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
-
-    Args:
-        waiting: Cell to the number of jobs that have not started yet.
-        calls: Cell to the estimated model calls of an episode: how cells compare before any has finished.
     """
 
     def __init__(
@@ -83,19 +75,16 @@ class TimeLeft:
         self._finished: Counter[tuple[str, str]] = Counter()
 
     def start(self, job: Job, now: float) -> None:
-        """A job has started; `now` is the time by any clock."""
         self._first_start = min(self._first_start, now)
         self._waiting[job.cell] -= 1
         self._running[job.key] = job, now
 
     def end(self, job: Job, now: float) -> None:
-        """A job has finished or is void."""
         _, started = self._running.pop(job.key)
         self._seconds[job.cell] += now - started
         self._finished[job.cell] += 1
 
     def retry(self, job: Job) -> None:
-        """A job will be played again."""
         self._waiting[job.cell] += 1
 
     def seconds(self, now: float) -> float | None:
@@ -156,11 +145,9 @@ class ProgressDisplay:
             self._live.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self._live is not None:
-            self._live.__exit__(kind, error, trace)
+            self._live.__exit__(*error)
             self._live = None
         if self._last is not None:
             self._print(progress_line(self._last))
@@ -188,12 +175,11 @@ class ProgressDisplay:
 
 def _stop_line(progress: RunProgress) -> str:
     again = "; press Ctrl-C again to stop now" if progress.stopping == "interrupted" else ""
-    number = f"{progress.in_flight} episode{'' if progress.in_flight == 1 else 's'}"
-    return f"stopping ({progress.stopping}): waiting for {number} in flight{again}."
+    episodes = plural(progress.in_flight, "episode")
+    return f"stopping ({progress.stopping}): waiting for {episodes} in flight{again}."
 
 
 def progress_line(progress: RunProgress) -> str:
-    """The progress in one line."""
     usage, counts, parts = progress.usage, progress.counts, [f"{progress.done}/{progress.total} episodes"]
     if usage.calls or counts["cached"]:
         speed = usage.calls / progress.seconds if progress.seconds > 0 else 0.0
@@ -218,12 +204,12 @@ def progress_line(progress: RunProgress) -> str:
 
 def duration(seconds: float) -> str:
     """Seconds as `59 s`, `1 min 1 s` or `1 h 1 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    total = round(seconds)
+    if total < 60:
+        return f"{total} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
 
 
 def _short(number: float) -> str:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadOption, MissingExtra
+from ludens.core.processes import WorkerDied
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import WorkerDied
 from ludens.run.rows import Outcome
 from ludens.run.store import Store
 from ludens.run.workers import Report, Worker, WorkerExecutor
@@ -78,7 +78,6 @@ class RayExecutor(WorkerExecutor):
         self._add_report(report)
 
     def _make_ledgers(self) -> list[_ActorLedger | None]:
-        """One for each worker, all of one actor on the node of this process."""
         if self._ledger is None:
             return [None] * self._count
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -117,7 +116,6 @@ class RayExecutor(WorkerExecutor):
         return [worker for worker in range(self._count) if worker not in self._restarts]
 
     async def _restarted(self, worker: int) -> None:
-        """Wait until Ray has restarted an actor."""
         while True:
             try:
                 report = await self._actors[worker].ready.remote()
@@ -177,8 +175,6 @@ class _LedgerActor:
 
 
 class _ActorLedger(RemoteLedger):
-    """The ledger actor as seen by one worker."""
-
     def __init__(self, actor: Any, worker: int) -> None:
         super().__init__()
         self._actor, self._worker = actor, worker
@@ -198,7 +194,6 @@ class _ActorLedger(RemoteLedger):
         self._actor.settle.remote(self._worker, expected, actual)
 
     def abandon(self) -> None:
-        """Count the reserved calls of this worker, which is dead, as sent."""
         self._actor.abandon.remote(self._worker)
 
 

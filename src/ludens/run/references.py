@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -20,6 +19,7 @@ from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
 from ludens.core.validation import Invalid, read_value
+from ludens.run.plan import hash_json
 from ludens.run.stats import Estimate
 from ludens.run.task import Metric, Suite, Task
 
@@ -47,24 +47,19 @@ class Score:
 
     @property
     def estimate(self) -> Estimate:
-        """The number with its interval."""
         return Estimate(self.mean, self.low, self.high, self.n, self.standard_error)
 
 
 @dataclass(frozen=True)
 class TaskReferences:
-    """All reference scores of one task."""
-
     suite: str
     task: str
     game: str
     version: int
     episodes: int
-    """Played by each player."""
     scores: tuple[Score, ...]
 
     def get(self, kind: Kind, metric: Metric) -> Score | None:
-        """The score of this kind, if it was measured."""
         matches = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
         return next(matches, None)
 
@@ -78,21 +73,20 @@ def definition(task: Task) -> str:
     game = make(task.game)
     seatings = [sorted(seating.items()) for seating in task.seatings]
     metrics, config = sorted(metric.name for metric in task.metrics), asdict(task.config)
-    whole = [task.game, game.version, game.options, seatings, config, metrics]
-    return blake2b(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS), digest_size=8).hexdigest()
+    parts = [task.game, game.version, game.options, seatings, config, metrics]
+    return hash_json(parts)
 
 
 def references_of(whole: Suite, tasks: Iterable[Task]) -> dict[str, TaskReferences]:
     """The references of some tasks of a suite, by the name of the task; those that were measured."""
     if whole.references is None or not whole.references.is_file():
         return {}
-    known = read_references(whole.references)
-    by_task = {task.name: known.get(definition(task)) for task in tasks}
-    return {name: one for name, one in by_task.items() if one is not None}
+    measured = read_references(whole.references)
+    by_task = {task.name: measured.get(definition(task)) for task in tasks}
+    return {name: references for name, references in by_task.items() if references is not None}
 
 
 def read_references(file: Path) -> References:
-    """The contents of a file of references."""
     try:
         return _parsed(file.read_text("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
@@ -113,23 +107,27 @@ def _parsed(text: str, name: str) -> References:
 
 def write_references(file: Path, measured: References) -> None:
     """Add references to a file; they replace those of the same suite and task."""
-    known = dict(read_references(file)) if file.is_file() else {}
-    named = {(one.suite, one.task) for one in measured.values()}
-    kept = {key: one for key, one in known.items() if (one.suite, one.task) not in named}
-    _write(file, {**kept, **measured})
+    earlier = dict(read_references(file)) if file.is_file() else {}
+    named = {(references.suite, references.task) for references in measured.values()}
+    others = {
+        key: references
+        for key, references in earlier.items()
+        if (references.suite, references.task) not in named
+    }
+    _write(file, {**others, **measured})
 
 
 def keep_references(file: Path, definitions: Collection[str]) -> None:
     """Remove the references of all other definitions: of tasks that have changed or are no more."""
-    known = read_references(file)
-    kept = {key: one for key, one in known.items() if key in definitions}
-    if len(kept) < len(known):
-        _write(file, kept)
+    earlier = read_references(file)
+    current = {key: references for key, references in earlier.items() if key in definitions}
+    if len(current) < len(earlier):
+        _write(file, current)
 
 
-def _write(file: Path, whole: References) -> None:
-    ordered = sorted(whole.items(), key=lambda item: (item[1].suite, item[1].task))
-    write_atomically(file, (HEADER + "\n".join(_entry(key, one) for key, one in ordered)).encode())
+def _write(file: Path, references: References) -> None:
+    ordered = sorted(references.items(), key=lambda item: (item[1].suite, item[1].task))
+    write_atomically(file, (HEADER + "\n".join(_entry(key, entry) for key, entry in ordered)).encode())
 
 
 HEADER = """\
@@ -139,12 +137,12 @@ HEADER = """\
 """
 
 
-def _entry(key: str, one: TaskReferences) -> str:
+def _entry(key: str, task: TaskReferences) -> str:
     lines = [f"[{_toml(key)}]"]
     lines += [
-        f"{name} = {_toml(getattr(one, name))}" for name in ("suite", "task", "game", "version", "episodes")
+        f"{name} = {_toml(getattr(task, name))}" for name in ("suite", "task", "game", "version", "episodes")
     ]
-    scores = [", ".join(f"{name} = {_toml(value)}" for name, value in asdict(s).items()) for s in one.scores]
+    scores = [", ".join(f"{name} = {_toml(value)}" for name, value in asdict(s).items()) for s in task.scores]
     return "\n".join([*lines, "scores = [", *(f"  {{ {score} }}," for score in scores), "]", ""])
 
 

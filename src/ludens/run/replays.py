@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName
+from ludens.core.files import file_error
 from ludens.core.replay import game_of, render_options_of, replay
 from ludens.core.view import view_of
 from ludens.run.index import RowDict, location_of
@@ -53,11 +54,10 @@ def find(rows: Sequence[RowDict], key: str) -> tuple[str, Location]:
 
 
 def read_episode_file(file: Path, number: int = 1) -> Episode:
-    """One episode of a file with one episode per line."""
     try:
         lines = [line for line in file.read_bytes().splitlines() if line.strip()]
     except OSError as error:
-        raise BadFile(f"cannot read {str(file)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise file_error("read", file, error) from None
     if not 1 <= number <= max(1, len(lines)):
         raise BadOption(f"{str(file)!r} has {len(lines)} episodes; there is no number {number}.")
     try:
@@ -82,7 +82,6 @@ def pictures(
 
 
 def last_picture(episode: Episode, size: int) -> Picture:
-    """The final position."""
     game = game_of(episode)
     *_, last = replay(episode, game)
     view = view_of(game, render_options_of(episode, size), episode.seed)
@@ -96,7 +95,6 @@ def main_seat(episode: Episode) -> str:
 
 
 def animation(episode: Episode, seat: str | None = None, size: int | None = None, ms: int = 600) -> bytes:
-    """The episode as a GIF."""
     from ludens.draw import animate
 
     return animate([frame.picture for frame in pictures(episode, seat, size)], ms)

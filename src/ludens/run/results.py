@@ -58,12 +58,10 @@ class Row:
 
     @property
     def overall(self) -> Estimate | None:
-        """The suite's overall number, if all its tasks were played."""
         return self.summaries.get(OVERALL)
 
     @property
     def blind(self) -> bool:
-        """Whether it is a blind control."""
         return is_blind(self.spec)
 
     @property
@@ -116,13 +114,13 @@ class SuiteResults:
     @cached_property
     def published(self) -> tuple[Published, ...]:
         """What others published on the tasks that are comparable; their overall number if all tasks are."""
-        known = self.comparable if self.tasks.keys() - self.comparable else {*self.comparable, OVERALL}
+        names = self.comparable if self.tasks.keys() - self.comparable else {*self.comparable, OVERALL}
         return tuple(
             replace(
                 source,
-                values={name: value for name, value in source.values.items() if name in known},
-                deviations={name: value for name, value in source.deviations.items() if name in known},
-                further={key: value for key, value in source.further.items() if key[0] in known},
+                values={name: value for name, value in source.values.items() if name in names},
+                deviations={name: value for name, value in source.deviations.items() if name in names},
+                further={key: value for key, value in source.further.items() if key[0] in names},
             )
             for source in self.suite.published
         )
@@ -133,9 +131,9 @@ class SuiteResults:
         cells = {row.name: row.cells[task.name] for row in rows}
         means = {name: cell.metrics[metric.name].mean for name, cell in cells.items() if cell.episodes}
         for a, b in pairs_to_compare(means, metric.higher_is_better):
-            ours, theirs = (cells[name].paired_values(metric) for name in (a, b))
+            values_a, values_b = (cells[name].paired_values(metric) for name in (a, b))
             seatings = max(len(cells[name].task.seatings) for name in (a, b))
-            yield compare(metric, ours, theirs, seatings, a=a, b=b, task=task.name)
+            yield compare(metric, values_a, values_b, seatings, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -149,12 +147,7 @@ class Results:
 
 
 def load_results(folders: Sequence[Path], options: Mapping[str, str] | None = None) -> Results:
-    """Read the folders of runs.
-
-    Args:
-        folders: The folders.
-        options: Suite options that replace those of the runs, such as how tasks are weighted.
-    """
+    """Read the folders of runs; `options` replace those of their suites, such as how tasks are weighted."""
     readers: dict[Path, RunReader] = {}
     for folder in folders:
         if folder in readers:
@@ -232,7 +225,6 @@ class RunReader:
 
     @property
     def indexed(self) -> bool:
-        """Whether rows are read from the index."""
         return not self._reader.direct
 
     def read(self, seconds: float = inf) -> bool:
@@ -260,7 +252,7 @@ class RunReader:
         return True
 
     def rows(self, last: bool = False) -> Iterator[Row]:
-        """The entrants of the run; with `last`, what was read is given away, which halves the memory."""
+        """The entrants of the run; with `last`, the cells are handed over, which halves the memory."""
         plan, take = self.plan, self._cells.pop if last else self._cells.get
         for entrant, spec in plan.entrants.items():
             cells = {
@@ -306,10 +298,10 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
             continue
         best = max(matching, key=lambda other: len(cell.episodes.keys() & other.cells[name].episodes.keys()))
         metric = cell.task.metrics[0]
-        ours, theirs = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
-        if isnan(ours[0].mean) or isnan(theirs[0].mean):  # some metrics need more episodes to be known
+        ours, blind = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
+        if isnan(ours[0].mean) or isnan(blind[0].mean):  # some metrics need more episodes to be known
             continue
-        control = blind_control(best.name, metric, ours, theirs, len(cell.task.seatings))
+        control = blind_control(best.name, metric, ours, blind, len(cell.task.seatings))
         cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)
 
@@ -338,12 +330,12 @@ def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, 
 
     A mean over episodes is not, since published values do not come with numbers of episodes.
     """
-    made = {
+    estimates = {
         summary.name: summary.combine({task: exactly(values[task]) for task in _tasks(summary, whole)})
         for summary in whole.summaries
         if summary.combine and not summary.metric and values.keys() >= set(_tasks(summary, whole))
     }
-    return {name: estimate for name, estimate in made.items() if not isnan(estimate.mean)}
+    return {name: estimate for name, estimate in estimates.items() if not isnan(estimate.mean)}
 
 
 def _tasks(summary: Summary, whole: Suite) -> tuple[str, ...]:

@@ -470,9 +470,7 @@ def _sign_flip_test(sample: np.ndarray[Any, np.dtype[np.float64]], seed: int) ->
     return interval, min(1.0, 2 * extreme / total)
 
 
-def seat_swapped(
-    deals: Iterable[Sequence[float]], *, bounds: Bounds | None = None, seed: int = 0
-) -> Estimate:
+def seat_swapped(deals: Iterable[Sequence[float]], *, bounds: Bounds | None = None) -> Estimate:
     """The mean over deals; a deal is the results of one seed with the player in each seat in turn.
 
     Results of one deal share their luck, so a deal is one observation: `n` counts deals. If all deals have
@@ -483,8 +481,8 @@ def seat_swapped(
     means = [sum(results) / len(results) for results in deals]
     singles = [result for results in deals for result in results]
     if len(set(means)) == 1 < len(set(singles)):
-        return replace(mean(singles, bounds=bounds, seed=seed), n=len(means))
-    return mean(means, bounds=bounds, seed=seed)
+        return replace(mean(singles, bounds=bounds), n=len(means))
+    return mean(means, bounds=bounds)
 
 
 def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:

@@ -15,24 +15,25 @@ import os
 import re
 import socket
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 from zlib import crc32
 
 import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, seal
-from ludens.run.line_file import LineFile, cannot
+from ludens.run.line_file import LineFile
 from ludens.run.lines import SHARDS, Head, write_line
 from ludens.run.plan import Job, Plan
 from ludens.run.rows import EPISODES, EpisodeRow, Outcome, RowMaker
+
+T = TypeVar("T")
 
 FINISHED = "finished.json"
 _OWNER = "owner"
@@ -40,25 +41,21 @@ _OWNER = "owner"
 
 
 class Destination(NamedTuple):
-    """Where workers store episodes."""
-
     folder: str
     owner: str
     """The contents of the file `owner` there: a worker that does not find them has another folder of that
     name, or belongs to a process that does not own the run any more."""
     jobs_hash: str
-    """`Plan.jobs_hash` of the run."""
 
 
 def _store(file: LineFile, shard: str, outcome: Outcome, hashes: tuple[str, str]) -> EpisodeRow:
-    """Append an episode to a shard; returns its row, with its place."""
     row = outcome.row
     head = Head(row.key, row.entrant, row.task, row.seating, row.sample, row.void, *hashes)
     line = write_line(head, outcome.data)
     try:
         row.offset = file.append(line)
     except OSError as error:
-        raise cannot("save an episode in", file.path.parent, error) from None
+        raise file_error("save an episode in", file.path.parent, error) from None
     row.shard, row.length, row.checksum = shard, len(line), crc32(line)
     return row
 
@@ -92,7 +89,6 @@ class ShardWriter:
             return False
 
     def close(self) -> None:
-        """Close the shard."""
         if self._file is not None:
             self._file.close()
 
@@ -100,10 +96,7 @@ class ShardWriter:
 class Store:
     """The folder of one run, opened for writing.
 
-    Args:
-        folder: The folder.
-        plan: What is played.
-        durable: Whether every episode is on the disk when `save` returns; people do not play one again.
+    If it is `durable`, every episode is on the disk when `save` returns: people do not play one again.
     """
 
     def __init__(self, folder: Path, plan: Plan, durable: bool = False) -> None:
@@ -123,7 +116,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise cannot("write into", folder, error) from None
+            raise file_error("write into", folder, error) from None
         file = folder / "run.json"
         if file.exists():
             _check_same_plan(folder, plan)
@@ -134,12 +127,11 @@ class Store:
             try:
                 write_atomically(file, plan.to_json())
             except OSError as error:
-                raise cannot("write into", folder, error) from None
+                raise file_error("write into", folder, error) from None
         return cls(folder, plan, durable)
 
     @classmethod
     def reopen(cls, folder: Path) -> Self:
-        """The folder of an existing run."""
         plan = read_plan(folder)
         plan.check_unchanged()
         return cls(folder, plan)
@@ -189,9 +181,7 @@ class Store:
             reader.keep = self._index.append
         reader.direct = True  # the rest of the index is written here
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is None:
             return
         try:
@@ -203,7 +193,7 @@ class Store:
                 data = orjson.dumps({"episodes": len(self.done)}, option=orjson.OPT_APPEND_NEWLINE)
                 write_atomically(self.folder / FINISHED, data)
         except OSError as failure:
-            raise cannot("write into", self.folder, failure) from None
+            raise file_error("write into", self.folder, failure) from None
         finally:
             self._close_index()
             self._file.close()
@@ -213,13 +203,13 @@ class Store:
         return len(self.done) == self.plan.total()
 
     def destination(self) -> Destination:
-        """Where workers store episodes; those that were given another one store nothing more."""
+        """Where workers store episodes; workers with an earlier destination store nothing more."""
         owner = token_hex(16)
         try:
             (self.folder / SHARDS).mkdir(exist_ok=True)
             write_atomically(self.folder / SHARDS / _OWNER, owner.encode())
         except OSError as error:
-            raise cannot("write into", self.folder, error) from None
+            raise file_error("write into", self.folder, error) from None
         return Destination(str(self.folder.resolve()), owner, self.plan.jobs_hash)
 
     def save(self, job: Job, episode: Episode) -> None:
@@ -244,18 +234,15 @@ class Store:
         try:
             self._index.append(row.to_json())
         except OSError as error:
-            raise cannot("save an episode in", self.folder, error) from None
+            raise file_error("save an episode in", self.folder, error) from None
         ends[row.shard] += row.length
-        self._count(row.key, row.void)
-
-    def _count(self, key: str, void: bool) -> None:
-        if void:
-            self.voids[key] += 1
+        if row.void:
+            self.voids[row.key] += 1
         else:
-            self.done.add(key)
+            self.done.add(row.key)
 
     def index_shards(self) -> None:
-        """Put what workers have stored into the index, even if they died before they said so."""
+        """Put what workers have stored into the index, also of those that died before they reported it."""
         for row in self._reader.read():
             if row.get("status") == "void":
                 self.voids[row["key"]] += 1
@@ -268,12 +255,10 @@ class Store:
         return self._recovered.pop(job.key, None)
 
     def pending(self) -> Iterator[Job]:
-        """The jobs that are not done, in the plan's order."""
         return (job for job in self.plan.jobs if job.key not in self.done)
 
 
 def read_plan(folder: Path) -> Plan:
-    """The plan of a run."""
     try:
         return Plan.from_json((folder / "run.json").read_bytes())
     except OSError:
@@ -298,11 +283,14 @@ def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Cou
     """
     if not (folder / "run.json").exists():
         return set(), Counter()
-    chosen, check = plan or read_plan(folder), plan is not None
+    return _read(_progress, folder, plan or read_plan(folder), check=plan is not None)
+
+
+def _read(read: Callable[[RowReader], T], folder: Path, plan: Plan, check: bool) -> T:
     try:
-        return _progress(RowReader(folder, chosen, None, check=check))
+        return read(RowReader(folder, plan, None, check=check))
     except StaleIndex:
-        return _progress(RowReader(folder, chosen, None, check=check, direct=True))
+        return read(RowReader(folder, plan, None, check=check, direct=True))
 
 
 def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
@@ -316,11 +304,7 @@ def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
 
 def read_places(folder: Path) -> list[RowDict]:
     """Key, status and place of every episode of a run, void ones included, in the order they were written."""
-    plan = read_plan(folder)
-    try:
-        return list(RowReader(folder, plan, None, check=False).read())
-    except StaleIndex:
-        return list(RowReader(folder, plan, None, check=False, direct=True).read())
+    return _read(lambda reader: list(reader.read()), folder, read_plan(folder), check=False)
 
 
 def _check_same_plan(folder: Path, plan: Plan) -> None:

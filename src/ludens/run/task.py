@@ -63,6 +63,8 @@ class Metric:
     about: str = ""
     paired: bool = True
     """Whether `value` is the metric of one episode: a number that can be compared on shared seeds."""
+    twins: bool = False
+    """Whether two episodes in twin worlds are one observation; `ludens.run.twins` makes such metrics."""
     labels: Callable[[EpisodeResult], Iterable[LabelPair]] | None = None
     """Truth and answer of each question of an episode, for metrics of classification."""
     bounds: Bounds | None = None
@@ -70,16 +72,13 @@ class Metric:
 
     @property
     def limits(self) -> Bounds:
-        """What intervals stay within."""
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
-        """Seed and value of every episode that counts."""
-        values = ((one.seed, self.value(one)) for one in played)
+        values = ((result.seed, self.value(result)) for result in played)
         return [(seed, value) for seed, value in values if value is not None]
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
-        """The metric over whole episodes."""
         return self.over(self.observations(played))
 
     def over(self, observations: Sequence[Observation]) -> Estimate:
@@ -92,7 +91,6 @@ class Metric:
 
 
 def fact(name: str) -> Callable[[EpisodeResult], Any]:
-    """A fact of an episode, as the value of a metric."""
     return lambda played: played.episode.facts[name]
 
 
@@ -111,10 +109,10 @@ def mean_of(
     """
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        return seat_swapped(_by_seed(observations), bounds=made.limits)
+        return seat_swapped(_by_seed(observations), bounds=metric.limits)
 
-    made = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
-    return made
+    metric = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
+    return metric
 
 
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
@@ -151,7 +149,6 @@ def won(played: EpisodeResult) -> bool:
 RETURN = mean_of("return", own_return)
 WON = rate_of("won", won)
 COUNT: Bounds = (0.0, inf)
-"""The bounds of a number of things."""
 
 Seating = Mapping[str, str]
 
@@ -186,13 +183,12 @@ class Task:
 
 
 def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    """The seats that the entrant plays."""
     return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row somebody else measured, shown beside ours and marked as theirs."""
+    """A row that a publication reports, shown beside ours and marked as published."""
 
     source: str
     model: str
@@ -245,7 +241,6 @@ class Suite:
 
     @property
     def summary_metrics(self) -> list[Metric]:
-        """The metrics of summaries."""
         return [summary.metric for summary in self.summaries if summary.metric is not None]
 
     def __post_init__(self) -> None:
@@ -290,7 +285,6 @@ def suite(name: str) -> Suite:
 
 
 def suite_options(name: str) -> Mapping[str, Field[Any]]:
-    """The options of a registered suite, by name."""
     entry = _registered(name)
     return {} if isinstance(entry, Suite) else options_of(entry)
 
@@ -328,5 +322,4 @@ def read_published(file: Path, source: str) -> tuple[Published, ...]:
 
 
 def read_deviations(file: Path) -> tuple[str, ...]:
-    """The items of a Markdown list."""
     return tuple(" ".join(item.split()) for item in file.read_text(encoding="utf-8").split("\n- ")[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,17 +14,16 @@ from typing import Literal
 
 import orjson
 
-from ludens.core.cores import cores
-from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
-from ludens.core.files import write_atomically
+from ludens.core.files import file_error, write_atomically
 from ludens.core.plain import one_line
+from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.validation import Invalid, read_json
 from ludens.core.verify import Verified, verify
 from ludens.models.settings import is_model
 from ludens.run.binding import PlanCheck, PlanEdited
 from ludens.run.index import INDEX, RowReader
-from ludens.run.line_file import cannot, lock_file
+from ludens.run.line_file import lock_file
 from ludens.run.lines import (
     LINE_START,
     PARQUET,
@@ -36,7 +36,6 @@ from ludens.run.lines import (
     split_line,
 )
 from ludens.run.plan import Plan
-from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.rows import EPISODES, Location, RowMaker
 from ludens.run.store import FINISHED, read_finished, read_plan
 from ludens.run.task import import_suite, suite
@@ -52,7 +51,6 @@ class VerifiedRun:
     time: str
     """When, in UTC, as 2026-01-31T12:00:00+00:00."""
     hash: str
-    """Hash of the files that were verified (`hash_run`)."""
     episodes: int
     """Lines that were verified, void episodes included."""
     moves: int
@@ -107,23 +105,19 @@ def verification_text(folder: Path) -> str:
 
 
 def write_verified(folder: Path, result: VerifiedRun) -> None:
-    """Write `verified.json` atomically."""
     data = orjson.dumps(asdict(result), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     write_atomically(folder / VERIFIED, data)
 
 
 def hash_run(folder: Path) -> str:
-    """A hash of `run.json` and the shards."""
     return _hash_files(folder, ["run.json", EPISODES, *(n for n in shards_of(folder) if n != EPISODES)])
 
 
 def index_hash(folder: Path) -> str:
-    """A hash of the index; empty if there is none."""
     return _hash_files(folder, [INDEX])
 
 
 def _hash_files(folder: Path, names: Sequence[str]) -> str:
-    """A hash of these files; empty if there is none of them."""
     digest, size = blake2b(digest_size=16), 0
     for name in names:
         path = folder / name
@@ -137,7 +131,7 @@ def _hash_files(folder: Path, names: Sequence[str]) -> str:
 
 
 def note_index(folder: Path) -> None:
-    """The index was made again from the shards: it is as good as they are."""
+    """Record that the index was made again from the shards that were verified."""
     read = read_verified(folder)
     if read is not None and not read[1] and read[0].hash == hash_run(folder):
         write_verified(folder, replace(read[0], index=index_hash(folder)))
@@ -157,21 +151,15 @@ class RunVerification:
     """What was verified in a run so far."""
 
     total: int
-    """Lines in the file."""
     episodes: int = 0
-    """Lines that were verified, void episodes included."""
     verified: Verified = field(default_factory=Verified)
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Key of each line that failed, and why."""
     planned: int = 0
     present: int = 0
-    """Planned episodes that were played."""
     proven: int = 0
-    """Planned episodes that were played and verified."""
     voids: int = 0
-    """Lines with a void episode."""
     missing: list[str] = field(default_factory=list)
-    """Keys of the planned episodes that are not there."""
     repeated: list[str] = field(default_factory=list)
     """Keys of further lines of an episode that is there already."""
     unplanned: list[str] = field(default_factory=list)
@@ -193,10 +181,7 @@ def verify_run(
 ) -> RunVerification:
     """Verify every episode of a run, and that all are there, and write `verified.json`.
 
-    Args:
-        folder: The run.
-        workers: Number of processes; 0 for this one alone. Default: one per core, if there is enough to do.
-        on_progress: Called after every few episodes.
+    In so many worker processes; by default one per core, if there is enough to do.
     """
     before, plan = hash_run(folder), read_plan(folder)
     lines = [(head, location) for head, location, _ in LineReader(folder, repeated=True).read()]
@@ -215,23 +200,20 @@ def verify_run(
                 result.verified += outcome
         if on_progress is not None:
             on_progress(result)
-    verified = result.verified
-    time = datetime.now(UTC).isoformat(timespec="seconds")
-    counts = (result.episodes, verified.moves, verified.replies, verified.pictures, len(result.failures))
-    coverage = (result.planned, result.present, result.proven, result.finished)
-    if not result.failures:
-        _remake_index(folder, plan)
-    index = index_hash(folder)
-    write_verified(folder, VerifiedRun(time, before, *counts, *coverage, index))
+    if not result.failures:  # make the index again, so that tables show what was verified
+        rows = RowReader(folder, plan, RowMaker.of(plan), direct=True)
+        deque(rows.read(), maxlen=0)
+        rows.write_index()
+    record = VerifiedRun(
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        hash=before,
+        index=index_hash(folder),
+        failed=len(result.failures),
+        **asdict(result.verified),
+        **{name: getattr(result, name) for name in ("episodes", "planned", "present", "proven", "finished")},
+    )
+    write_verified(folder, record)
     return result
-
-
-def _remake_index(folder: Path, plan: Plan) -> None:
-    """Make the index again, so that tables show what was verified."""
-    rows = RowReader(folder, plan, RowMaker.of(plan), direct=True)
-    for _ in rows.read():
-        pass
-    rows.write_index()
 
 
 def _survey(
@@ -268,7 +250,7 @@ def _outcomes(
     folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int
 ) -> Iterator[list[Outcome]]:
     if workers < 2:
-        verifier = _Verifier(folder, plan)
+        verifier = _LineVerifier(folder, plan)
         yield from map(verifier.verify, chunks)
         return
     start = folder, plan.to_json(), plan.suite
@@ -281,9 +263,7 @@ def _outcomes(
         raise BadFile("a worker process died; try --workers 0.") from None
 
 
-class _Verifier:
-    """Verifies episodes of one run."""
-
+class _LineVerifier:
     def __init__(self, folder: Path, plan: Plan) -> None:
         self._folder, self._check = folder, PlanCheck(folder, plan)
 
@@ -295,28 +275,24 @@ class _Verifier:
         try:
             episode = read_record(self._folder, head, data).episode
             self._check.check(head, episode, location.shard)
-            _check_models(episode)
+            for move in (*episode.moves, *episode.unfinished):
+                # Models never give an action itself: what they say is read.
+                replied = move.tries and not any(tried.direct for tried in move.tries)
+                if is_model(episode.seats.get(move.seat, "bot")) and not replied:
+                    where = f"the move of {move.seat} in step {move.step}"
+                    raise ReplayMismatch(f"{where} has no reply of the model.")
             return head.key, verify(self._check.completed(head, episode)), head.void
         except LudensError as error:
             return head.key, str(error), head.void
 
 
-def _check_models(episode: Episode) -> None:
-    """Models never give an action itself: what they say is read."""
-    for move in (*episode.moves, *episode.unfinished):
-        if is_model(episode.seats.get(move.seat, "bot")) and (
-            not move.tries or any(tried.direct for tried in move.tries)
-        ):
-            raise ReplayMismatch(f"the move of {move.seat} in step {move.step} has no reply of the model.")
-
-
-_verifier: _Verifier
+_verifier: _LineVerifier
 
 
 def _start_worker(folder: Path, plan: bytes, suite_name: str) -> None:
     global _verifier
     import_suite(suite_name)
-    _verifier = _Verifier(folder, Plan.from_json(plan))
+    _verifier = _LineVerifier(folder, Plan.from_json(plan))
 
 
 def _verify_in_worker(places: list[Location]) -> list[Outcome]:
@@ -328,7 +304,7 @@ _TRIES = 8
 
 
 @dataclass
-class Repaired:
+class RepairResult:
     """What a repair has found and done."""
 
     done: int = 0
@@ -342,14 +318,14 @@ class Repaired:
         return self.planned - self.done
 
 
-def repair(folder: Path) -> Repaired:
+def repair(folder: Path) -> RepairResult:
     """Move every invalid line of a shard to `SHARD.bad.jsonl`.
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
     plan, done = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
-    result = Repaired(0, plan.total())
+    result = RepairResult(0, plan.total())
     for shard in shards_of(folder):
         if shard == PARQUET:  # `compact` has checked it
             done.update(head.key for head, *_ in LineReader(folder).shard(shard) if not head.void)
@@ -373,11 +349,6 @@ def set_aside(path: Path, start: bytes, check: Callable[[bytes], object]) -> lis
     """Move every line that `check` rejects to `bad_lines`; returns their numbers and what is wrong with them.
 
     If a write that failed has left a part of a line before a complete one, the complete one is kept.
-
-    Args:
-        path: The file; nothing happens if there is none.
-        start: How a line begins.
-        check: Raises `BadFile` for a line that is not valid.
     """
     moved, bad = list[tuple[int, str]](), dict[int, tuple[bytes, bytes]]()
     try:
@@ -399,13 +370,13 @@ def set_aside(path: Path, start: bytes, check: Callable[[bytes], object]) -> lis
                 _write(bad_lines(path), "ab", (line for line, _ in bad.values()))
                 file.seek(0)
                 partial = path.with_name(f"{path.name}.part")
-                kept = (bad[number][1] if number in bad else line for number, line in enumerate(file, 1))
-                _write(partial, "wb", kept)
+                rest = (bad[number][1] if number in bad else line for number, line in enumerate(file, 1))
+                _write(partial, "wb", rest)
                 partial.rename(path)
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise cannot("repair", path.parent, error) from None
+        raise file_error("repair", path.parent, error) from None
     return moved
 
 

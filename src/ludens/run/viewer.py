@@ -16,7 +16,7 @@ from typing import Literal
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import UsageError
-from ludens.core.plain import harmless, one_line
+from ludens.core.plain import harmless, one_line, plural
 from ludens.core.replay import Step, game_of, render_options_of, replay
 from ludens.core.verify import Verified, verify
 from ludens.core.view import Picture, pictures_match, view_of
@@ -61,8 +61,6 @@ class ShownReply:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture, and where a page finds it."""
-
     src: str
     width: int
     height: int
@@ -100,11 +98,6 @@ class EpisodeReplay:
     """An episode whose states are at hand; pictures and prompts are made when they are asked for.
 
     Only one thread may use it at a time.
-
-    Args:
-        key: Its key in the run, or its name.
-        episode: What was played.
-        size: Of the pictures, where another than the episode's is wanted.
     """
 
     def __init__(self, key: str, episode: Episode, size: int | None = None) -> None:
@@ -224,7 +217,6 @@ class Panel:
 
     @property
     def indices(self) -> set[int]:
-        """The steps that can be shown."""
         return set(range(len(self.replay.steps))) if self.address else {step.index for step in self.steps}
 
 
@@ -246,12 +238,7 @@ def embed(
 ) -> Panel:
     """Verify and replay an episode for a page that stands alone.
 
-    Args:
-        episode: What was played.
-        key: Its key in the run, or its name.
-        size: Of the pictures.
-        limit: Pictures and prompts are left out once it is used up.
-        steps: The steps to show besides the last one; all when None.
+    Pictures and prompts are left out once the limit is used up. Of the steps, the last one is always shown.
     """
     replayed, shown_steps = EpisodeReplay(key, episode, size), list[ShownStep]()
     problem = replayed.verified if isinstance(replayed.verified, str) else replayed.error
@@ -269,7 +256,6 @@ def embed(
 def _embed_step(
     replayed: EpisodeReplay, index: int, limit: SizeLimit, system_prompts: dict[str, str]
 ) -> ShownStep:
-    """A step as the seats that act saw it, with as much as the limit allows."""
     has_room = limit.left > 0
     source: PictureSource = (lambda picture, *_: data_uri(picture)) if has_room else (lambda *_: "")
     step = replayed.step(index, source, replayed.moves(index) or [main_seat(replayed.episode)])
@@ -292,7 +278,6 @@ def _embed_step(
 def _embed_replies(
     replayed: EpisodeReplay, index: int, seat: ShownSeat, limit: SizeLimit, system_prompts: dict[str, str]
 ) -> list[ShownReply]:
-    """The replies of a move, each with the messages that were not shown before."""
     replies, repeated = [], 0
     for reply, prompt in zip(seat.replies, replayed.prompts(index, seat.name), strict=False):
         new = list(without_earlier(prompt[repeated:]))
@@ -330,7 +315,7 @@ def as_text(key: str, episode: Episode) -> str:
     lines = [
         f"{key}: {episode.game}, seed {episode.seed}; {players}",
         *(line for move in (*episode.moves, *episode.unfinished) for line in move_lines(move)),
-        f"{episode.status} after {steps:,} step{'' if steps == 1 else 's'}; "
+        f"{episode.status} after {plural(steps, 'step')}; "
         f"returns: {returns_text(episode.returns)}; verdicts: {verdicts or 'none'}",
     ]
     if episode.error:

@@ -1,5 +1,4 @@
-"""Where episodes are played: on this event loop, or in worker processes; what these share with actors of
-Ray."""
+"""Worker processes that play episodes, and what they share with actors of Ray."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import multiprocessing
 import pickle
 import signal
 import socket
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,16 +23,19 @@ from typing import Any, NamedTuple, Self
 from ludens.agents import agent_paths, import_agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
+from ludens.core.processes import SIGNALS, WorkerDied, blocked_signals
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
+from ludens.run.jobs import Executor as Executor
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
-from ludens.run.pool import SIGNALS, WorkerDied, blocked_signals
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite
 
 SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
+_FROZEN_BY_PYTHON = 1_000
+"""Python 3.12 starts with some hundred frozen objects of its own."""
 
 
 @contextmanager
@@ -84,79 +86,23 @@ def infrequent_gc() -> Iterator[None]:
     """Freeze the objects that exist and collect cyclic garbage less often.
 
     Hundreds of concurrent episodes create many objects that live for a while and hardly any cycles; with the
-    default thresholds a tenth of the time is spent looking for them.
+    default thresholds a tenth of the time is spent looking for them. A caller who has frozen objects keeps
+    them frozen: they cannot be told apart from those that would be frozen here.
     """
-    before = gc.get_threshold()
+    before, freezes = gc.get_threshold(), gc.get_freeze_count() < _FROZEN_BY_PYTHON
     gc.collect()
-    gc.freeze()
+    if freezes:
+        gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
-
-
-class Executor(ABC):
-    """Plays jobs somewhere."""
-
-    async def start(self, store: Store | None = None) -> None:
-        """Get ready; called on the event loop that will call `play`. Workers store episodes in this run."""
-
-    async def probe(self) -> None:
-        """Send each network model one small request; raises what is wrong with it."""
-
-    @abstractmethod
-    async def play(self, job: Job) -> Outcome:
-        """Play one job; a `UsageError` ends the run, `WorkerDied` voids the job."""
-
-    @property
-    @abstractmethod
-    def usage(self) -> Usage:
-        """What models have spent, as far as is known here."""
-
-    @property
-    @abstractmethod
-    def counts(self) -> Counter[str]:
-        """The events of all models (`Model.counts`), likewise."""
-
-    def stop_waiting(self) -> None:
-        """Let calls fail that only wait to be sent again; requests in flight are finished."""
-
-    async def close(self) -> None:
-        """Stop everything that was started."""
-
-
-class InProcess(Executor):
-    """Plays on the calling event loop."""
-
-    def __init__(self, plan: Plan, concurrency: int = 1, budget: Budget | None = None) -> None:
-        self._runner = JobRunner(plan, concurrency, ledger=Ledger.of(budget))
-
-    async def probe(self) -> None:
-        await self._runner.probe()
-
-    async def play(self, job: Job) -> Outcome:
-        return await self._runner.play(job)
-
-    @property
-    def usage(self) -> Usage:
-        return self._runner.usage
-
-    @property
-    def counts(self) -> Counter[str]:
-        return self._runner.counts
-
-    def stop_waiting(self) -> None:
-        self._runner.stop_waiting()
-
-    async def close(self) -> None:
-        await self._runner.close()
+        if freezes:
+            gc.unfreeze()
 
 
 class Report(NamedTuple):
-    """What a worker returns."""
-
     result: Outcome | str
     """The outcome of a job, or the message of a usage error; empty when there is neither."""
     worker: str
@@ -164,7 +110,6 @@ class Report(NamedTuple):
     usage: Usage
     """What all jobs of the worker have spent."""
     counts: Counter[str]
-    """The events of its models."""
 
     def unwrap(self) -> Outcome | str:
         """The result; raises the usage error if it is one."""
@@ -180,14 +125,8 @@ WorkerArgs = tuple[bytes, str, int, int, Sequence[str], Destination | None]
 class Worker:
     """Plays jobs outside of the main process. Usage errors are returned as text.
 
-    Args:
-        plan: The plan as JSON.
-        suite: The suite's name, which the user of the main process has accepted.
-        concurrency: How many episodes are played here at once.
-        workers: How many workers share the rate limits of the models.
-        agents: Agents as module:Class, which the user of the main process has accepted.
-        destination: Where episodes are stored; if None, they are returned.
-        ledger: Where every call is reserved; None without a budget.
+    Suite and agents (module:Class) are those that the user of the main process has accepted; so many workers
+    share the rate limits of the models. Without a destination, episodes are returned instead of stored.
     """
 
     def __init__(
@@ -218,7 +157,6 @@ class Worker:
         return self._runner
 
     async def ready(self) -> Report:
-        """Check that the plan can be played here."""
         try:
             self._get_runner().check()
         except UsageError as error:
@@ -248,13 +186,11 @@ class Worker:
         self._get_runner().stop_waiting()
 
     def report(self, result: Outcome | str = "") -> Report:
-        """A result with the current usage."""
         if self._runner is None:
             return Report(result, self._id, Usage(calls=0), Counter())
         return Report(result, self._id, self._runner.usage, self._runner.counts)
 
     async def close(self) -> None:
-        """Close every model."""
         if self._runner is not None:
             await self._runner.close()
         if self._shard is not None:
@@ -269,7 +205,6 @@ class WorkerExecutor(Executor):
         self._ledger = Ledger.of(budget)
         self._destination: Destination | None = None
         self._active: Counter[int] = Counter()
-        """The number of jobs that each worker is playing."""
         self._reports: dict[str, Report] = {}
         """The last one of each worker, by its id; those of dead workers are kept."""
 
@@ -304,7 +239,6 @@ class WorkerExecutor(Executor):
         return outcome
 
     def _add_report(self, report: Report) -> None:
-        """Keep a report, unless a later one of the same worker arrived before it."""
         before = self._reports.setdefault(report.worker, report)
         if (report.usage.calls, report.counts.total()) >= (before.usage.calls, before.counts.total()):
             self._reports[report.worker] = report
@@ -330,8 +264,6 @@ class _Reserve(NamedTuple):
 
 
 class _Reserved(NamedTuple):
-    """The answer to `_Reserve`; the reason is empty if the call is reserved."""
-
     number: int
     reason: str
 
@@ -425,32 +357,30 @@ class _WorkerProcess:
     """A worker process, the connection to it, and the jobs that it has not returned yet."""
 
     def __init__(self, args: WorkerArgs, on_report: Callable[[Report], None], ledger: Ledger | None) -> None:
-        ours, theirs = socket.socketpair()
+        own_end, worker_end = socket.socketpair()
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(
-            target=_serve, args=(theirs, ledger is not None, args), daemon=True
+            target=_serve, args=(worker_end, ledger is not None, args), daemon=True
         )
         with blocked_signals():
             self.process.start()
-        theirs.close()
+        worker_end.close()
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[Report] = loop.create_future()
         self.dead = False
         self._ledger, self._reserved = ledger, list[Usage]()
         self._reserving: set[asyncio.Task[None]] = set()
         self._pending: dict[str, asyncio.Future[Report]] = {_NO_JOB: self.ready}
-        self._channel: asyncio.Future[_Channel] = loop.create_task(_Channel.open(ours))
+        self._channel: asyncio.Future[_Channel] = loop.create_task(_Channel.open(own_end))
         self.listener = loop.create_task(self._listen(on_report))
 
     async def play(self, job: Job) -> Report:
-        """Send a job and wait for its report."""
         future: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
         self._pending[job.key] = future
         (await self._channel).send(job)
         return await future
 
     def stop_waiting(self) -> None:
-        """Let calls fail that only wait to be sent again."""
         if self._channel.done() and not self.dead:
             self._channel.result().send(_StopWaiting())
 
@@ -516,7 +446,6 @@ class _ChannelLedger(RemoteLedger):
         self._channel.send(_Settle(expected, actual))
 
     def reserved(self, message: _Reserved) -> None:
-        """The main process has answered."""
         self._waiting.pop(message.number).set_result(message.reason)
 
 

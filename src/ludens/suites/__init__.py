@@ -8,12 +8,15 @@ CATALOGUE = {
     "comma-memory": "ludens.suites.comma:CommaMemory",
     "comma-mini": "ludens.suites.comma:CommaMini",
     "comma-released": "ludens.suites.comma:CommaReleased",
+    "comma-sight": "ludens.suites.comma:CommaSight",
+    "comma-sight-mini": "ludens.suites.comma:CommaSightMini",
     "comma-solver": "ludens.suites.comma:CommaSolver",
     "comma-strict": "ludens.suites.comma:CommaStrict",
     "demo": "ludens.suites.demo:SUITE",
     "play": "ludens.suites.people:Play",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:PlaygroundMini",
+    "playground-sight": "ludens.suites.playground:PlaygroundSight",
     "playground-sweeps": "ludens.suites.playground:Sweeps",
     "study": "ludens.suites.people:Study",
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
@@ -33,10 +36,6 @@ GAMES = {
     "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
-"""Games that only suites use."""
 
-DATASETS = {
-    "viki": "ludens.suites.viki.dataset:build",
-    "vs-bench": "ludens.suites.vs_bench.dataset:build",
-}
+DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.dataset:build"}
 """Builders of datasets, for `ludens data NAME/GAME`."""

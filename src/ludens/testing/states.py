@@ -89,6 +89,7 @@ def clones_are_independent(trial: Trial) -> None:
             same = snapshot(trial, second) == snapshot(trial, first)
             trial.need(same, "two clones with the same actions reached different states")
         trial.need(snapshot(trial, state) == before, "a state changed when its clone moved")
+    trial.keep_states()
 
 
 @rule
@@ -218,7 +219,7 @@ def global_randomness_is_not_used(trial: Trial) -> None:
     numpy.random.set_state(dict(numpy.random.MT19937([4, 8, 15, 16, 23, 42]).state))
     before = random.getstate(), repr(numpy.random.get_state(legacy=False))
     try:
-        for state in trial.states(6):
+        for state in trial.states(6, anew=True):
             for seat in trial.game.seats:
                 sight(trial.game.view(trial.views[0], trial.seed or 0), state, seat)
                 state.clone().resample_hidden(seat, stream(trial.seed or 0, "resampled"))
@@ -244,7 +245,7 @@ class Looker(Agent):
         return Reply(f"I have looked.\n{ask.format.write(self.random.choice(ask.legal))}")
 
 
-def played(trial: Trial, seed: int, render: RenderOptions, horizon: int) -> Episode:
+def play_episode(trial: Trial, seed: int, render: RenderOptions, horizon: int) -> Episode:
     """One episode among `Looker`s, without an event loop."""
     trial.seed, trial.step = seed, None
     agents = dict.fromkeys(trial.game.seats, Looker())
@@ -255,7 +256,7 @@ def played(trial: Trial, seed: int, render: RenderOptions, horizon: int) -> Epis
 def episode_survives_json(trial: Trial) -> None:
     """An episode survives writing and reading JSON."""
     for seed in trial.seeds:
-        episode = played(trial, seed, trial.views[0], 5)
+        episode = play_episode(trial, seed, trial.views[0], 5)
         again = Episode.from_json(episode.to_json())
         trial.need(again == episode, "an episode differs after it was written and read")
         trial.need(
@@ -268,7 +269,7 @@ def replay_renders_the_same_pictures(trial: Trial) -> None:
     """Seed and actions re-render every picture shown and lead to the same returns and facts."""
     for number, render in enumerate(trial.views):
         for seed in trial.seeds[: 1 if number else 2]:
-            episode = played(trial, seed, render, 4 if number else 40)
+            episode = play_episode(trial, seed, render, 4 if number else 40)
             recorded = sum(len(move.pictures) for move in episode.moves)
             compared = verify(Episode.from_json(episode.to_json()), trial.game).pictures
             trial.need(compared == recorded > 0, f"{recorded} pictures were shown and {compared} compared")
@@ -278,7 +279,7 @@ def replay_renders_the_same_pictures(trial: Trial) -> None:
 def options_rebuild_the_game(trial: Trial) -> None:
     """The options in an episode rebuild the same game, also by name where it is registered."""
     game = trial.game
-    options = Episode.from_json(played(trial, trial.seeds[0], trial.views[0], 1).to_json()).options
+    options = Episode.from_json(play_episode(trial, trial.seeds[0], trial.views[0], 1).to_json()).options
     trial.need(configure(type(game), options, game.name) == game, f"the options {options} make another game")
     if game.name in GAMES.names():
         trial.need(
@@ -299,7 +300,7 @@ def roles_fallbacks_and_rewards_are_valid(trial: Trial) -> None:
                 action is None or state.refusal(seat, action) is None,
                 f"the fallback {action!r} of {seat} is not legal",
             )
-    episode = played(trial, trial.seeds[0], trial.views[0], 40)
+    episode = play_episode(trial, trial.seeds[0], trial.views[0], 40)
     *_, last = replay(episode, trial.game)
     rewards = trial.game.rewards(last.state, episode.moves)
     finite = all(map(isfinite, rewards))

@@ -83,8 +83,6 @@ Sight = tuple[object, ...]
 
 
 class ConformanceError(AssertionError):
-    """A game breaks a conformance rule."""
-
     def __init__(
         self, game: str, rule: str, what: str, seed: int | None = None, step: int | None = None
     ) -> None:
@@ -107,19 +105,19 @@ class Trial:
     seed: int | None = None
     step: int | None = None
     _courses: dict[int, list[dict[str, str]]] = field(default_factory=dict, repr=False)
+    _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
+    """The states of episodes, once clones are known to be independent."""
 
     def fail(self, what: str) -> NoReturn:
-        """Report what is wrong, here and now."""
         raise ConformanceError(_name(self.game), self.rule, what, self.seed, self.step)
 
     def need(self, holds: object, what: str) -> None:
-        """Go on only when this holds."""
         if not holds:
             self.fail(what)
 
     @property
     def view(self) -> View:
-        """The view of the first look for the seed at hand."""
+        """The view with the first render options, for the current seed."""
         return view_of(self.game, self.views[0], self.seed or 0)
 
     def course(self, seed: int) -> list[dict[str, str]]:
@@ -135,7 +133,7 @@ class Trial:
         return self._courses[seed]
 
     def _try(self, state: State, actions: dict[str, str]) -> None:
-        """Apply what should apply: a game that cannot bear it breaks another rule than the one at hand."""
+        """Apply legal actions; an exception is reported under the rule that they apply."""
         in_words = any(state.legal(seat).is_text for seat in actions)
         try:
             state.apply(actions)
@@ -144,7 +142,7 @@ class Trial:
             raise
 
     def walk(self, seed: int) -> Iterator[State]:
-        """Every state of that episode, the last one included. Walkers look and clone; they do not touch."""
+        """Every state of that episode, the last one included. Callers must not change them."""
         course = self.course(seed)
         self.seed, self.step = seed, 0
         state = self.game.start(seed)
@@ -154,12 +152,23 @@ class Trial:
             self.step = step
             yield state
 
-    def states(self, count: int | None = None, seeds: Sequence[int] | None = None) -> Iterator[State]:
+    def keep_states(self) -> None:
+        """From now on `states` yields clones instead of playing the episodes again."""
+        self._kept = {seed: [state.clone() for state in self.walk(seed)] for seed in self.seeds}
+
+    def states(
+        self, count: int | None = None, seeds: Sequence[int] | None = None, *, anew: bool = False
+    ) -> Iterator[State]:
         """All states of all episodes, or `count` of each, spread from the first to the last."""
         for seed in self.seeds if seeds is None else seeds:
             last = len(self.course(seed))
             spread = max(1, (count or last + 1) - 1)
             wanted = range(last + 1) if count is None else {last * i // spread for i in range(spread + 1)}
+            if seed in self._kept and not anew:
+                for step in sorted(wanted):
+                    self.seed, self.step = seed, step
+                    yield self._kept[seed][step].clone()
+                continue
             for step, state in enumerate(self.walk(seed)):
                 if step in wanted:
                     yield state
@@ -167,15 +176,15 @@ class Trial:
 
     def strangers(self, state: State, seat: str) -> list[str]:
         """Actions that are known in the game and not legal for this seat now."""
-        known = {
+        names = {
             action for seed in self.seeds for actions in self.course(seed) for action in actions.values()
         }
         for other in state.to_act:
-            known |= set(state.legal(other))
-        return sorted(action for action in known if action and action not in state.legal(seat))
+            names |= set(state.legal(other))
+        return sorted(action for action in names if action and action not in state.legal(seat))
 
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
-        """One random action for every seat in turn; in words where words are asked for."""
+        """One random action for every seat that must act; a message where the action is a text."""
         return {seat: dice.choice(self._choices(state, seat)) for seat in state.to_act}
 
     def _can_go_on(self, state: State) -> bool:
@@ -196,18 +205,16 @@ class Trial:
         return [text for text in self.messages(seat) if state.refusal(seat, text) is None]
 
     def messages(self, seat: str) -> Sequence[str]:
-        """Things to say: the usual, and the names that stand in code or with underscores in the rules."""
+        """`MESSAGES`, and the names that the rules have as code or with underscores."""
         hints = [code or name for code, name in _HINTS.findall(self.view.rules(seat))]
         return [*MESSAGES, *dict.fromkeys(hints)]
 
 
 def is_text(value: object) -> bool:
-    """Whether this is a string with something in it."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def is_tuple(value: object) -> bool:
-    """Whether this is a tuple: asked of values whose type is only promised."""
     return isinstance(value, tuple)
 
 
@@ -219,9 +226,9 @@ def text_of(view: View, state: State, seat: str) -> str:
 def snapshot(trial: Trial, state: State) -> Sight:
     """Everything a state tells without pictures, frozen: later changes of the state do not reach it."""
     view, seats = trial.view, trial.game.seats
-    told = tuple((text_of(view, state, seat), view.notes(state, seat)) for seat in seats)
+    texts = tuple((text_of(view, state, seat), view.notes(state, seat)) for seat in seats)
     legal = tuple(repr(state.legal(seat)) for seat in seats)
-    return (state.to_act, legal, repr(state.returns), repr(state.facts), told)
+    return (state.to_act, legal, repr(state.returns), repr(state.facts), texts)
 
 
 def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
@@ -255,8 +262,8 @@ class Rule:
         except ConformanceError:
             raise
         except Exception as error:
-            told = f"{type(error).__name__} was raised: {error}"
-            raise ConformanceError(_name(trial.game), trial.rule, told, trial.seed, trial.step) from error
+            what = f"{type(error).__name__} was raised: {error}"
+            raise ConformanceError(_name(trial.game), trial.rule, what, trial.seed, trial.step) from error
 
 
 def rule(check: Callable[[Trial], None]) -> Rule:

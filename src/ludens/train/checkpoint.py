@@ -37,16 +37,10 @@ class Checkpoints:
         return sorted(path for path in self.folder.glob(f"{PREFIX}??????") if (path / STATE).is_file())
 
     def latest(self) -> Path | None:
-        found = self.all()
-        return found[-1] if found else None
+        return next(reversed(self.all()), None)
 
     def write(
-        self,
-        iteration: int,
-        policy: Policy,
-        anchor: Policy | None,
-        optimizer: Any,
-        state: Mapping[str, Any],
+        self, iteration: int, policy: Policy, anchor: Policy | None, optimizer: Any, state: Mapping[str, Any]
     ) -> Path:
         """Write a checkpoint under another name, then rename it; older ones are removed afterwards."""
         import torch

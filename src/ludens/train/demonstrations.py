@@ -17,8 +17,8 @@ from ludens.agents import agent
 from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.processes import cores
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing
@@ -136,12 +136,8 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     source = chunk.source
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
-        teachers = {
-            seat: Taught(
-                agent(source.bot, game), player=agent(source.player, game) if source.player else None
-            )
-            for seat in game.seats
-        }
+        players = {seat: agent(source.player, game) if source.player else None for seat in game.seats}
+        teachers = {seat: Taught(agent(source.bot, game), player=other) for seat, other in players.items()}
         start = game.start(seed)
         episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=PlayConfig())
         if episode.status == "void":
@@ -228,34 +224,27 @@ def rows_in(folder: Path, column: str) -> Iterator[dict[str, Any]]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in rows:
                 images = [Image.open(BytesIO(image["bytes"])).convert("RGB") for image in row["images"]]
-                parts: list[dict[str, Any]] = [{"type": "image", "text": None} for _ in images]
-                prompt = [{"role": "user", "content": [*parts, _text(row["prompt"])]}]
-                completion = [{"role": "assistant", "content": [_text(row[column])]}]
-                yield {"prompt": prompt, "completion": completion, "images": images}
+                yield _row([("user", [*images, row["prompt"]])], row[column], images)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise BadFile(f"{str(file)!r} cannot be read as a dataset: {error}.") from None
 
 
-def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
 def rows_of(rebuilt: Iterable[Rebuilt]) -> Iterable[dict[str, Any]]:
-    """Samples in the layout of TRL: a prompt with picture placeholders, a completion, the pictures."""
     for sample in rebuilt:
-        prompt = [
-            {
-                "role": message.role,
-                "content": [
-                    _text(part) if isinstance(part, str) else {"type": "image", "text": None}
-                    for part in message.parts
-                ],
-            }
-            for message in sample.messages
-        ]
-        completion = [{"role": "assistant", "content": [_text(sample.completion)]}]
-        images = [pil_image(picture) for picture in sample.pictures]
-        yield {"prompt": prompt, "completion": completion, "images": images}
+        messages = [(message.role, message.parts) for message in sample.messages]
+        yield _row(messages, sample.completion, [pil_image(picture) for picture in sample.pictures])
+
+
+def _row(messages: Sequence[tuple[str, Sequence[Any]]], reply: str, images: list[Any]) -> dict[str, Any]:
+    """A sample in the layout of TRL: a prompt with picture placeholders, a completion, the pictures."""
+
+    def written(role: str, parts: Sequence[Any]) -> dict[str, Any]:
+        texts = [part if isinstance(part, str) else None for part in parts]
+        content = [{"type": "image" if text is None else "text", "text": text} for text in texts]
+        return {"role": role, "content": content}
+
+    prompt = [written(role, parts) for role, parts in messages]
+    return {"prompt": prompt, "completion": [written("assistant", [reply])], "images": images}
 
 
 def train_supervised(
@@ -308,12 +297,8 @@ def train_supervised(
             batch["labels"][[not counts for _, counts in items]] = -100
             return batch
 
-    trainer = Shared(
-        model=policy.model,
-        args=config,
-        train_dataset=Dataset.from_list(rows),
-        processing_class=policy.processor,
-    )
+    dataset = Dataset.from_list(rows)
+    trainer = Shared(policy.model, config, train_dataset=dataset, processing_class=policy.processor)
     trainer.train()
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 

@@ -31,11 +31,7 @@ Values = Iterable[tuple[str, float]]
 
 
 def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) -> dict[str, float]:
-    """What the games of an iteration and the learner's replies in them were like.
-
-    Args:
-        samples: The replies that were trained on.
-    """
+    """Measures of the games of an iteration and the learner's replies; `samples` were trained on."""
     values: list[tuple[str, float]] = []
     for trajectory in trajectories:
         for sample in trajectory.samples:
@@ -58,19 +54,13 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
 
 
 def of_games(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
-    return _means(
-        (f"{prefix} {name}".strip(), value)
-        for trajectory in trajectories
-        for name, value in trajectory.measures.items()
-    )
+    measures = (measure for trajectory in trajectories for measure in trajectory.measures.items())
+    return _means((f"{prefix} {name}".strip(), value) for name, value in measures)
 
 
 def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, float]:
-    return _means(
-        (" ".join(filter(None, (prefix, sample.role, sample.stage))), sample.reward)
-        for trajectory in trajectories
-        for sample in trajectory.samples
-    )
+    samples = (sample for trajectory in trajectories for sample in trajectory.samples)
+    return _means((" ".join(filter(None, (prefix, s.role, s.stage))), s.reward) for s in samples)
 
 
 def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
@@ -78,11 +68,8 @@ def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob
     (rank, size), state = ranks.world(), game.start(FIRST_SEED)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
     seeds = range(FIRST_SEED + rank, FIRST_SEED + episodes, size)
-    return [
-        RolloutJob(seed, players={other: opponent for other in roles if other != role})
-        for role in roles
-        for seed in seeds
-    ]
+    others = [{other: opponent for other in roles if other != role} for role in roles]
+    return [RolloutJob(seed, players=players) for players in others for seed in seeds]
 
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
@@ -96,7 +83,7 @@ def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[
     if not merged:
         return {}
     share = rate(round(sum(merged["won"])), len(merged["won"]))
-    means: dict[str, float] = {name: fmean(values) for name, values in merged.items()}
+    means = {name: fmean(series) for name, series in merged.items()}
     means |= {"won low": share.low, "won high": share.high}
     return {f"{prefix} {name}".strip(): value for name, value in sorted(means.items())}
 
@@ -106,7 +93,6 @@ def _means(values: Values) -> dict[str, float]:
 
 
 def _merged(values: Values) -> dict[str, list[float]]:
-    """The values of all ranks by name."""
     merged: dict[str, list[float]] = defaultdict(list)
     for part in ranks.gather([(name, float(value)) for name, value in values]):
         for name, value in part:
@@ -119,11 +105,7 @@ Report = Callable[[dict[str, float]], None]
 
 @dataclass
 class Trainer:
-    """A training run. Everything that changes is in its checkpoint.
-
-    Args:
-        rehearsal: What is learnt beside play.
-    """
+    """A training run. Everything that changes is in its checkpoint. `rehearsal` is learnt beside play."""
 
     recipe: Recipe
     policy: Policy
@@ -255,16 +237,13 @@ class Trainer:
         return self.iteration == self.recipe.iterations or self.iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
-        """All iterations that are left, with checkpoints."""
         try:
+            tell = report if report is not None and ranks.world()[0] == 0 else lambda measured: None
             if not self.history and (before := await self.evaluate()):
                 self.history.append({"iteration": 0.0, **before})
-                if report is not None and ranks.world()[0] == 0:
-                    report(self.history[0])
+                tell(self.history[0])
             while self.iteration < self.recipe.iterations:
-                measured = await self.iterate()
-                if report is not None and ranks.world()[0] == 0:
-                    report(measured)
+                tell(await self.iterate())
                 if self.at_checkpoint:
                     self.save()
         finally:
@@ -308,13 +287,10 @@ def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)
-    light = [
-        replace(
-            trajectory,
-            samples=[replace(s, prompt_ids=[], logprobs=[], pictures=()) for s in trajectory.samples],
-        )
-        for trajectory in trajectories
-    ]
+    light = []
+    for game in trajectories:
+        samples = [replace(sample, prompt_ids=[], logprobs=[], pictures=()) for sample in game.samples]
+        light.append(replace(game, samples=samples))
     parts = ranks.gather(light)
     parts[rank] = list(trajectories)
     return sorted((game for part in parts for game in part), key=lambda game: game.number)

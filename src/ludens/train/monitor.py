@@ -25,7 +25,6 @@ FIRST = (
     "won", "blind won", "reward", "accuracy", "na", "clue truth", "kl", "rehearsal", "entropy", "length",
     "fallback",
 )  # fmt: skip
-"""Measurements that are shown before the others."""
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 GAMES_SIZE = 2_000_000
 """About how many characters of pictures and prompts the page contains at most."""
@@ -83,12 +82,8 @@ def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
     """Every measurement that exists in at least two iterations, the most telling first."""
     measurements = {name for measured in history for name in measured} - {"iteration"}
     names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
-    result = []
-    for name in names:
-        values = [(measured["iteration"], measured[name]) for measured in history if name in measured]
-        if len(values) > 1:
-            result.append(_curve(name, values, history[-1]["iteration"]))
-    return result
+    points = {name: [(m["iteration"], m[name]) for m in history if name in m] for name in names}
+    return [_curve(name, some, history[-1]["iteration"]) for name, some in points.items() if len(some) > 1]
 
 
 def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curve:
@@ -99,7 +94,6 @@ def _curve(name: str, values: Sequence[tuple[float, float]], end: float) -> Curv
 
 
 def _smoothed(losses: Sequence[float]) -> list[tuple[float, float]]:
-    """Few points, each the mean of the losses around it."""
     step = -(-len(losses) // POINTS)
     parts = [losses[at : at + step] for at in range(0, len(losses), step)]
     return [(number * step + len(part) / 2, sum(part) / len(part)) for number, part in enumerate(parts)]
@@ -112,15 +106,11 @@ def _x(iteration: float, end: float) -> float:
 def bands(history: Sequence[dict[str, float]]) -> list[tuple[float, float]]:
     """Where the stage before decisions was trained: position and width."""
     end, name = history[-1]["iteration"] if history else 1.0, _stage_measure(history)
-    return [
-        (round(_x(m["iteration"] - 1, end), 1), round((RIGHT - LEFT) / end, 2))
-        for m in history
-        if m.get(name)
-    ]
+    starts = [m["iteration"] - 1 for m in history if m.get(name)]
+    return [(round(_x(start, end), 1), round((RIGHT - LEFT) / end, 2)) for start in starts]
 
 
 def switches(history: Sequence[dict[str, float]]) -> list[int]:
-    """Iterations after which the trained stage changed."""
     name = _stage_measure(history)
     stages = [(int(m["iteration"]), m[name]) for m in history if name in m]
     return [before[0] for before, after in pairwise(stages) if before[1] != after[1]]
@@ -169,7 +159,6 @@ class Monitor:
         return "  ".join(parts)
 
     def _store_games(self, iteration: int) -> None:
-        """Write sample games as episodes, one line each: `ludens replay` shows them."""
         games = self.trainer.last_games[: self.trainer.recipe.monitor.games]
         if games:
             (self.folder / GAMES).mkdir(exist_ok=True)

@@ -79,7 +79,6 @@ class Policy(ABC):
     """A model in training, or a frozen copy of one. The loop knows nothing else about it."""
 
     seeds: tuple[int, ...] = ()
-    """What `reseed` was called with."""
 
     @abstractmethod
     def agent(self, *, blind: bool = False) -> Agent:

@@ -42,9 +42,7 @@ class ModelOptions(Section, name="model"):
 
     kind: str = option("nano", choices=("nano", "hf"), help="a small model of ours, or one of transformers")
     path: str = option(
-        "",
-        help="folder or hub name of the weights to start from; empty for random ones",
-        touches=Touch.READ,
+        "", help="folder or hub name of the weights to start from; empty for random ones", touches=Touch.READ
     )
     temperature: float = option(1.0, low=0.01, high=2, help="sampling temperature")
     max_tokens: int = option(48, low=1, help="most tokens in a reply")
@@ -74,9 +72,7 @@ class ModelOptions(Section, name="model"):
     varlen: bool = option(True, help="hf: attend to all windows of all pictures in one kernel (CUDA)")
     pixel_cache: int = option(2048, low=0, help="hf: MiB of processed pictures kept in memory")
     feature_cache: int = option(
-        1024,
-        low=0,
-        help="hf: MiB of picture features kept while vision is frozen; 0 for none",
+        1024, low=0, help="hf: MiB of picture features kept while vision is frozen; 0 for none"
     )
 
 
@@ -119,6 +115,11 @@ class AdvantageOptions(Section, name="advantage"):
 
     kind: str = option(
         "group", choices=("group", "role", "none"), help="relative to a group, to a role's baseline, or raw"
+    )
+    reward: str = option(
+        "own",
+        choices=("own", "both"),
+        help="what a reply earns: its own reward, or the lower one of it and its twin (twins=true)",
     )
     group: str = option("seed seat", help="attributes of a sample that make a group")
     scale: bool = option(True, help="divide by the standard deviation of the group")
@@ -212,16 +213,12 @@ class Demonstration:
     game: str = option("", help="spec of the game; empty for that of [play]", touches=Touch.GAME)
     bot: str = option("bot/best", help="player that is imitated, in all seats", touches=Touch.PLAYER)
     player: str = option(
-        "",
-        help="plays instead, while the bot says what it would do; empty for the bot",
-        touches=Touch.PLAYER,
+        "", help="plays instead, while the bot says what it would do; empty for the bot", touches=Touch.PLAYER
     )
     episodes: int = option(0, low=0, help="games in each round")
     run: str = option("", help="run folder whose episodes are imitated instead", touches=Touch.READ)
     data: str = option(
-        "",
-        help="hf: folder of Parquet files with prompts, images and replies instead",
-        touches=Touch.READ,
+        "", help="hf: folder of Parquet files with prompts, images and replies instead", touches=Touch.READ
     )
     column: str = option("completion", help="column of the replies in a dataset, for example answer")
     list_moves: bool = option(False, help="legal moves are listed before the move")
@@ -325,7 +322,6 @@ class Recipe:
 
     @staticmethod
     def of(data: Mapping[str, Any]) -> Recipe:
-        """A recipe from nested values, every one checked."""
         sections = {f.name: f for f in fields(Recipe)}
         values: dict[str, Any] = {}
         for name, value in data.items():
@@ -348,7 +344,6 @@ class Recipe:
         return Recipe.of(_tables(file))
 
     def as_dict(self) -> dict[str, Any]:
-        """All values, as `of` takes them."""
         data: dict[str, Any] = {
             f.name: option_values(getattr(self, f.name)) for f in fields(Recipe) if f.name not in _ARRAYS
         }
@@ -374,10 +369,7 @@ class Recipe:
         theme, size = self.supervised.theme or play.theme, self.supervised.size or str(play.size)
         return tuple(
             replace(
-                source,
-                game=source.game or play.game,
-                theme=source.theme or theme,
-                size=source.size or size,
+                source, game=source.game or play.game, theme=source.theme or theme, size=source.size or size
             )
             for source in self.demonstrations
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import isfinite
 from pathlib import Path
 
@@ -131,12 +130,8 @@ class Rollouts:
             self._samples(number, episode, recorders, self._rewards(episode, state)),
             {seat: roles[seat] for seat in recorders},
             {} if episode.status == "forfeit" else game.measures(state),
-            game.decision_score(state) if self._decides else DecisionScore(),
+            game.decision_score(state) if any(stage.decision for stage in game.stages) else DecisionScore(),
         )
-
-    @cached_property
-    def _decides(self) -> bool:
-        return any(stage.decision for stage in self.game.stages)
 
     def _samples(
         self,

@@ -24,9 +24,10 @@ from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.supervised import Imitation, Rehearsal
 from ludens.train.nano.weights import NanoSize
 from ludens.train.policy import Policy
-from ludens.train.recipe import Demonstration, ModelOptions, Recipe
+from ludens.train.recipe import Demonstration, Recipe
 
-RECIPE, SUPERVISED, SERVED = "recipe.json", "supervised", "served"
+RECIPE, SUPERVISED, ROUNDS, SERVED = "recipe.json", "supervised", ".supervised", "served"
+"""In the folder of a run; rounds of an imitation are stored until it is done."""
 
 Say = Callable[[str], None]
 
@@ -73,7 +74,6 @@ def _bind(recipe: Recipe, folder: Path) -> None:
 
 
 def _difference(stored: Any, recipe: dict[str, Any]) -> str:
-    """The first section or key in which a stored recipe differs."""
     for section, values in recipe.items():
         if section == "server":
             continue
@@ -98,33 +98,29 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         if not recipe.server.url:
             return local
         return VllmPolicy(local, recipe.server, folder / SERVED, recipe.play.concurrency)
-    if ranks.from_first(done.is_dir):
-        return _read_nano(recipe.model, done, recipe.run.seed)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
+    sampling = {name: getattr(model, name) for name in ("temperature", "max_tokens", "batch", "device")}
+    if ranks.from_first(done.is_dir):
+        return NanoPolicy.read(done, seed=recipe.run.seed, **sampling)
     imitates = bool(sources and options.rounds)
     if model.path:
-        policy = _read_nano(model, Path(model.path), recipe.run.seed)
+        policy = NanoPolicy.read(Path(model.path), seed=recipe.run.seed, **sampling)
         if imitates:
             policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
     else:
         size = NanoSize(**{f.name: getattr(model, f.name) for f in fields(NanoSize)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
         vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
-        policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **_sampling(model))
+        policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **sampling)
     if imitates:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
         _imitate(recipe, policy, folder, say)
     ranks.check_equal(policy.parameters())
     if ranks.world()[0] == 0:
         save_whole(policy, done)
-        rmtree(_stored_rounds(folder), ignore_errors=True)
+        rmtree(folder / ROUNDS, ignore_errors=True)
     ranks.wait()
     return policy
-
-
-def _stored_rounds(folder: Path) -> Path:
-    """Where the last stored round of an imitation is, until it is done."""
-    return folder / f".{SUPERVISED}"
 
 
 def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
@@ -135,8 +131,7 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
         left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
         say(f"supervised {share:4.0%}  round {number + 1}/{options.rounds}  loss {loss:.4f}  {left} left")
 
-    where = _stored_rounds(folder)
-    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, where, report)
+    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
     shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
     room = pinned if policy.device.type == "cuda" else memory
     datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
@@ -147,11 +142,3 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
         write_atomically(folder / IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")
-
-
-def _read_nano(model: ModelOptions, folder: Path, seed: int) -> NanoPolicy:
-    return NanoPolicy.read(folder, seed=seed, **_sampling(model))
-
-
-def _sampling(model: ModelOptions) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in ("temperature", "max_tokens", "batch", "device")}

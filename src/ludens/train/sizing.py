@@ -56,7 +56,6 @@ class Load:
     """What one game costs; by default Vision-Zero with four civilians and two rounds of clues."""
 
     replies: int = 14
-    """Clues and votes."""
     learned: int = 10
     """Replies that are trained on: those of one stage."""
     prompt: int = 476

@@ -114,7 +114,6 @@ class TransformersPolicy(Policy):
 
     @property
     def sampler(self) -> LocalModel:
-        """The model that answers requests with the weights as they are."""
         if self._live is None:
             model = _PolicyModel.live(
                 self.model,
@@ -306,7 +305,6 @@ class _PolicyModel(LocalModel):
 
 
 def pil_image(picture: Any) -> Any:
-    """A picture for the image processor, with its hash."""
     from PIL import Image
 
     image = Image.fromarray(picture.rgb())

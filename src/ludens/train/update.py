@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from logging import getLogger
 from math import ceil, isfinite
 from random import Random
@@ -110,7 +111,7 @@ class Masters:
             master = Parameter(parameter.detach().float())
             self.parameters.append(master)
             self._pairs.append((parameter, master))
-            self._collect(parameter, master)
+            parameter.register_post_accumulate_grad_hook(partial(_collect, master))
 
     def publish(self) -> None:
         """Round the copies to the weights, after a step of the optimiser."""
@@ -124,18 +125,15 @@ class Masters:
         for (_, master), stored in zip(self._pairs, state, strict=True):
             master.data.copy_(stored)
 
-    @staticmethod
-    def _collect(parameter: Parameter, master: Parameter) -> None:
-        def move(computed: Tensor) -> None:
-            if computed.grad is None:
-                return
-            if master.grad is None:
-                master.grad = computed.grad.float()
-            else:
-                master.grad.add_(computed.grad)
-            computed.grad = None
 
-        parameter.register_post_accumulate_grad_hook(move)
+def _collect(master: Parameter, computed: Tensor) -> None:
+    if computed.grad is None:
+        return
+    if master.grad is None:
+        master.grad = computed.grad.float()
+    else:
+        master.grad.add_(computed.grad)
+    computed.grad = None
 
 
 log = getLogger("ludens.train")
@@ -293,11 +291,7 @@ class Updater:
                 raise Diverged("probability of replies")
 
     def _backward(
-        self,
-        chunk: list[TokenSample],
-        reference: Policy | None,
-        count: int,
-        totals: dict[str, float],
+        self, chunk: list[TokenSample], reference: Policy | None, count: int, totals: dict[str, float]
     ) -> None:
         import torch
 

@@ -49,7 +49,6 @@ class VllmServer:
         self._timeout, self._secret = timeout, secret
 
     async def base_model(self) -> str:
-        """The name of the model that was loaded at the start."""
         status, data = await self._request("/v1/models")
         try:
             models = [model["id"] for model in orjson.loads(data)["data"] if not model.get("parent")]
@@ -105,13 +104,8 @@ class VllmServer:
 
 NAME = "live"
 # Everything in a model's generation settings that would change the distribution.
-_NEUTRAL: dict[str, Any] = {
-    "top_k": -1,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-}
+_NEUTRAL: dict[str, Any] = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
+_NEUTRAL |= {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 # The strongest bias that the API accepts: a probability below 1e-40.
 _NEVER = -100.0
 
@@ -119,8 +113,7 @@ _NEVER = -100.0
 class VllmModel(OpenAIChat):
     """Asks `/v1/chat/completions` for samples of exactly the distribution that training assumes.
 
-    Args:
-        processor: Of the model; it is copied, because others use it in their threads.
+    The processor is copied, because others use it in their threads.
     """
 
     def __init__(
@@ -158,11 +151,7 @@ class VllmModel(OpenAIChat):
         self._unchecked = 0
 
     def serve(self, model: str, version: str) -> None:
-        """Ask for these weights from now on.
-
-        Args:
-            version: Changes with every push: prefixes cached under another one are not used.
-        """
+        """Ask for these weights from now on; prefixes that were cached under another version are not used."""
         self.model_name = model
         self.extra = {**self._fixed, "cache_salt": version}
         self._unchecked = self._options.check
@@ -244,8 +233,7 @@ KEY = "VLLM_API_KEY"
 class VllmPolicy(Policy):
     """Draws with a server, computes and learns with a policy in this process. Frozen copies stay in it.
 
-    Args:
-        folder: Where weights are written for the server, where the options name no other place.
+    Weights are written for the server to `folder`, unless the options name another place.
     """
 
     def __init__(
@@ -257,15 +245,9 @@ class VllmPolicy(Policy):
         """Whether the weights may have changed since the server got them."""
         secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
         self.server = VllmServer(options.url, options.timeout, secret)
+        ends, never, root = end_tokens(local.base), placeholders(local.base), self.server.root
         self.model = VllmModel(
-            options,
-            local.options,
-            local.processor,
-            end_tokens(local.base),
-            placeholders(local.base),
-            secret,
-            self.server.root,
-            concurrency,
+            options, local.options, local.processor, ends, never, secret, root, concurrency
         )
         # Names of a run that was stopped may still be known to the server.
         self._names, self._pushes, self._pushed = token_hex(4), 0, ""

@@ -21,7 +21,6 @@ _CLIENT_BITS = 64
 
 
 def read_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """The addresses and networks of trusted proxies."""
     networks = []
     for text in texts:
         try:
@@ -52,7 +51,6 @@ def read_url(text: str) -> str:
 
 
 def hostname(host: str) -> str | None:
-    """The name in a `Host` header, without the port."""
     try:
         return urlsplit(f"//{host}").hostname
     except ValueError:

@@ -10,7 +10,7 @@ from aiohttp import web
 from ludens.core.errors import UsageError
 from ludens.web import episodes, home, play, runs, watch
 from ludens.web.connections import mark_busy
-from ludens.web.pages import RENDERER, Renderer, WebSettings, page, static
+from ludens.web.pages import RENDERER, WebSettings, make_renderer, page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.spending import SPENDING, Spending
 from ludens.web.study import pages as study
@@ -35,7 +35,7 @@ def make_app(settings: WebSettings, limit: RateLimit | None = None) -> web.Appli
     app = web.Application(middlewares=middlewares, client_max_size=MAX_BODY)
     app.on_response_prepare.append(add_headers)
     app[ACCESS] = settings.access
-    app[RENDERER] = Renderer()
+    app[RENDERER] = make_renderer()
     app[SPENDING] = Spending(settings.budget)
     app.on_cleanup.append(_close)
     app.router.add_get("/static/{name}", static)
@@ -51,7 +51,6 @@ async def _close(app: web.Application) -> None:
 
 @web.middleware
 async def _errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Errors as pages, or as JSON for requests of scripts."""
     try:
         return await handler(request)
     except web.HTTPException as error:

@@ -26,6 +26,8 @@ HEADER_SECONDS = 15.0
 """How long the first request of a connection may take to arrive."""
 IDLE_SECONDS = 30.0
 """How long a connection is kept for the next request."""
+LINGER_SECONDS = 10.0
+"""How long the rest of a request that was answered early is awaited before its connection is closed."""
 READ_SECONDS = 60.0
 """How long a browser may take to read a part of what it is sent."""
 MOST_FILES = 8_192
@@ -41,7 +43,6 @@ class Connection(asyncio.Protocol):
     def __init__(self, served: asyncio.Protocol, all_connections: Connections) -> None:
         self.address = ""
         self.busy = False
-        """Whether a request has arrived and is being answered."""
         self._served, self._all = served, all_connections
         self._transport: asyncio.Transport | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -78,12 +79,10 @@ class Connection(asyncio.Protocol):
             self._served.connection_lost(error)
 
     def begin_request(self, has_body: bool) -> None:
-        """The headers of a request have arrived; a body may never do so."""
         self.busy = not has_body
         self._keep()
 
     def end_request(self) -> None:
-        """The request is answered; aiohttp waits for the next one."""
         self.busy = False
         self._all.renew(self)
 
@@ -102,12 +101,7 @@ class Connection(asyncio.Protocol):
 
 
 class Connections:
-    """All connections of a server.
-
-    Args:
-        most: At once.
-        proxies: Trusted proxies, which may have as many as there are.
-    """
+    """All connections of a server. Trusted proxies may have as many as there are."""
 
     def __init__(self, most: int, proxies: Sequence[Network] = ()) -> None:
         self._most, self._proxies = most, proxies
@@ -138,14 +132,12 @@ class Connections:
         return True
 
     def renew(self, connection: Connection) -> None:
-        """The connection begins to wait."""
         here = self._open.get(connection.address, {})
         if connection in here:
             del here[connection]
             here[connection] = None
 
     def forget(self, connection: Connection) -> None:
-        """The connection is closed, or about to be."""
         here = self._open.get(connection.address, {})
         if connection in here:
             del here[connection]
@@ -166,7 +158,7 @@ class Connections:
 
 @web.middleware
 async def mark_busy(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Tell the connection of a request that it does not wait."""
+    """Mark the connection of a request as busy while it is answered."""
     connection = request.transport.get_protocol() if request.transport is not None else None
     if not isinstance(connection, Connection):
         return await handler(request)
@@ -180,13 +172,18 @@ async def mark_busy(request: web.Request, handler: Handler) -> web.StreamRespons
 async def listen(
     app: web.Application, host: str, port: int, proxies: Sequence[Network] = ()
 ) -> tuple[web.AppRunner, asyncio.Server]:
-    """Serve the app within the limits."""
     files = _raise_file_limit()
     # asyncio accepts a whole backlog before it shows the first connection. What remains is for files, and for
     # connections to models.
     backlog, most = min(128, max(1, files // 8)), max(1, files * 5 // 8)
     connections = Connections(most, proxies)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2, keepalive_timeout=IDLE_SECONDS)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=2,
+        keepalive_timeout=IDLE_SECONDS,
+        lingering_time=LINGER_SECONDS,
+    )
     await runner.setup()
     serve = runner.server
     assert serve is not None

@@ -21,11 +21,10 @@ from ludens.run.store import read_places
 from ludens.run.viewer import FETCHED_TEXT, EpisodeReplay, Panel, ShownStep, without_earlier
 from ludens.web.home import CATALOGUE
 from ludens.web.pages import WebSettings, page, render
-from ludens.web.runs import LIVE, Listed, describe, same_seed
+from ludens.web.runs import LIVE, ListedEpisode, describe, same_seed
 from ludens.web.security import may_be_linked
 
 MAX_REPLAYS = 6
-"""Episodes that are kept in memory."""
 MAX_FRAMES = 300
 """Steps of an episode that a GIF can show."""
 MAX_OTHERS = 60
@@ -35,13 +34,10 @@ _NAME = "{run:.+}"
 
 
 class Replays:
-    """The episodes that were looked at last."""
-
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
     def get(self, folder: Path, location: Location, key: str) -> tuple[Head, EpisodeReplay]:
-        """The episode on a line. Blocks."""
         line = raw_line(folder, location)
         place = folder, location, blake2b(line, digest_size=16).digest()
         entry = self._kept.pop(place, None)
@@ -116,7 +112,6 @@ def _address(run: str, head: Head, location: Location) -> str:
 
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
-    """One episode, or two side by side."""
     run, head, location, replay = await _requested(request)
     panels = [_panel(run, head, location, replay)]
     if "with_key" in request.query:
@@ -146,8 +141,9 @@ def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> P
     )
 
 
-async def _others(request: web.Request, run: str, head: Head, location: Location, seed: int) -> list[Listed]:
-    """Other episodes of the same task and seed, as far as the run was read."""
+async def _others(
+    request: web.Request, run: str, head: Head, location: Location, seed: int
+) -> list[ListedEpisode]:
     folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
     if folder is None:
         return []
@@ -159,11 +155,10 @@ async def _others(request: web.Request, run: str, head: Head, location: Location
     if live.snapshot is None:
         return []
     listed = await asyncio.to_thread(same_seed, live.snapshot, head.task, seed, MAX_OTHERS + 1)
-    return [one for one in listed if one[2].location != location][:MAX_OTHERS]
+    return [episode for episode in listed if episode[2].location != location][:MAX_OTHERS]
 
 
 async def episode_step(request: web.Request) -> web.Response:
-    """One step, as a part of the page."""
     run, head, offset, replay = await _requested(request)
     index, address = _number(request, "step", len(replay.steps)), _address(run, head, offset)
 
@@ -177,7 +172,6 @@ async def episode_step(request: web.Request) -> web.Response:
 
 
 async def episode_prompt(request: web.Request) -> web.Response:
-    """The prompts of one move, one for every reply, as a part of the page."""
     *_, replay = await _requested(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     prompts = await render(request, replay.prompts, index, seat)
@@ -185,7 +179,6 @@ async def episode_prompt(request: web.Request) -> web.Response:
 
 
 async def episode_picture(request: web.Request) -> web.Response:
-    """A picture that a seat sees before a step."""
     *_, replay = await _requested(request)
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     pictures = await render(request, replay.pictures, index, seat)

@@ -37,8 +37,6 @@ MAX_SEED = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A game in the gallery."""
-
     name: str
     summary: str
     error: str = ""
@@ -59,7 +57,6 @@ def _card(name: str) -> Card:
 
 @lru_cache(maxsize=512)
 def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
-    """The picture of a position as PNG, and its text twin."""
     if name not in GAMES.names():
         raise UnknownName("game", name, GAMES.names())
     get_theme(theme)
@@ -105,8 +102,6 @@ RunStatus = Literal["complete", "in progress", "stopped", "unreadable"]
 
 @dataclass(frozen=True)
 class RunInfo:
-    """One run in the list."""
-
     name: str
     status: RunStatus
     changed: float
@@ -164,7 +159,6 @@ class Catalogue:
         self._lock = Lock()
 
     def folder(self, name: str) -> Path | None:
-        """The folder of a run; None if there is no such run."""
         with self._lock:
             if name not in self._folders:
                 self._scan()
@@ -172,7 +166,6 @@ class Catalogue:
         return folder if folder is not None and (folder / "run.json").is_file() else None
 
     def runs(self) -> list[RunInfo]:
-        """Every run, latest first."""
         with self._lock:
             self._scan()
             infos = [self._info(name, folder) for name, folder in self._folders.items()]

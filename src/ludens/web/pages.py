@@ -24,15 +24,10 @@ from ludens.web.security import ServerAccess, checks_own_token
 
 @dataclass(frozen=True)
 class WebSettings:
-    """The settings of `ludens web`."""
-
     runs: Path = Path("runs")
-    """The folder whose runs are shown."""
     access: ServerAccess = field(default_factory=ServerAccess)
     study: StudyFile | None = None
-    """The study to conduct."""
     budget: Budget = field(default_factory=Budget)
-    """What models may cost."""
 
 
 MAX_WAITING = 64
@@ -43,28 +38,27 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class _Queue:
-    """What waits for one address."""
-
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turn: asyncio.Semaphore
     waiting: int = 0
 
 
-class Renderer:
-    """Runs functions in one thread, one of each address in turn; refuses them while too many wait."""
+class Threads:
+    """Runs functions in threads, addresses in turn; refuses those of an address that has too many."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "ludens-render")
+    def __init__(self, name: str, threads: int, most: int, busy: str) -> None:
+        self._pool, self._threads = ThreadPoolExecutor(threads, name), threads
+        self._most, self._busy = most, busy
         self._queues: dict[str, _Queue] = {}
 
     async def run(self, address: str, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-        queue = self._queues.setdefault(address, _Queue())
-        if queue.waiting >= MAX_WAITING:
-            busy = "The server draws too many pictures for you at once; try again in a moment."
-            raise web.HTTPServiceUnavailable(text=busy, headers={"Retry-After": "1"})
+        queue = self._queues.setdefault(address, _Queue(asyncio.Semaphore(self._threads)))
+        if queue.waiting >= self._most:
+            text = f"The server {self._busy} at once; try again in a moment."
+            raise web.HTTPServiceUnavailable(text=text, headers={"Retry-After": "1"})
         queue.waiting += 1
         try:
             async with queue.turn:
-                return await asyncio.wrap_future(self._thread.submit(work, *args, **more))
+                return await asyncio.wrap_future(self._pool.submit(work, *args, **more))
         finally:
             queue.waiting -= 1
             if not queue.waiting:
@@ -72,37 +66,24 @@ class Renderer:
 
     def close(self) -> None:
         """Finish what runs, and drop what waits."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-RENDERER = web.AppKey("renderer", Renderer)
+RENDERER = web.AppKey("renderer", Threads)
+_MAKERS = Threads("ludens-make", 4, 1_000, "makes too many games")
+
+
+def make_renderer() -> Threads:
+    return Threads("ludens-render", 1, MAX_WAITING, "draws too many pictures for you")
 
 
 async def render(request: web.Request, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-    """What the function returns in the thread that draws, when it is the turn of the request."""
     return await request.app[RENDERER].run(address_of(request), work, *args, **more)
 
 
-class Makers:
-    """Runs functions in several threads; refuses them while too many wait."""
-
-    def __init__(self, threads: int, most: int) -> None:
-        self._threads, self._most = ThreadPoolExecutor(threads, "ludens-make"), most
-        self._waiting = 0
-
-    async def run(self, work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-        if self._waiting >= self._most:
-            busy = "The server makes too many games at once; try again in a moment."
-            raise web.HTTPServiceUnavailable(text=busy, headers={"Retry-After": "1"})
-        self._waiting += 1
-        try:
-            return await asyncio.wrap_future(self._threads.submit(work, *args, **more))
-        finally:
-            self._waiting -= 1
-
-
-aside = Makers(4, 1_000).run
-"""Runs what makes games, agents and first states."""
+async def aside(work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
+    """Run what makes games, agents and first states."""
+    return await _MAKERS.run("", work, *args, **more)
 
 
 _FOLDER = Path(__file__).parent

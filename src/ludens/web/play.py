@@ -45,7 +45,6 @@ _RUNS = web.AppKey("runs", Path)
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    """Add the pages, and close all games when the server stops."""
     app[TABLES], app[_RUNS], app[SOCKETS] = Tables(), settings.runs, WeakSet()
     app.router.add_get("/play", choose)
     app.router.add_post("/play", start)
@@ -89,7 +88,6 @@ def _games() -> list[tuple[str, str]]:
 
 
 def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
-    """The fields of the form; visitors choose among what is installed, and see no field for anything else."""
     fields = []
     for name, declared in options_of(type(game)).items():
         value, about = game.options[name], dict(declared.metadata)
@@ -102,7 +100,6 @@ def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
 
 
 def _offered(game: Game) -> list[str]:
-    """The players that can be chosen without typing a spec."""
     own = [f"bot/{name}" for name in game.bots]
     best = [BEST] if game.best and BEST not in own else []
     nano = ["nano"] if game.name in TAUGHT else []
@@ -110,7 +107,6 @@ def _offered(game: Game) -> list[str]:
 
 
 async def start(request: web.Request) -> web.Response:
-    """Begin a session and send its creator to the seat."""
     form = {name: str(value) for name, value in (await request.post()).items()}
     spending = request.app[SPENDING]
     setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
@@ -139,7 +135,6 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
 
 
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
-    """The seats of the creator and of friends, and the spec of every seat."""
     specs, own, friends = dict[str, str](), list[str](), list[str]()
     for seat in game.seats:
         who = form.get(f"seat.{seat}", ME if not own else _RANDOM)
@@ -189,7 +184,6 @@ def _path(session: Session, seat: PersonSeat) -> str:
 
 
 def _to_seat(request: web.Request, session: Session, seat: PersonSeat) -> web.HTTPSeeOther:
-    """Keep the seat's token in the browser, and show the game."""
     path = _path(session, seat)
     reply = web.HTTPSeeOther(path)
     set_token(request, reply, COOKIE, seat.token, path, 7)
@@ -197,8 +191,7 @@ def _to_seat(request: web.Request, session: Session, seat: PersonSeat) -> web.HT
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
-    """The session and seat of a request, which must have the seat's token."""
-    session = request.app[TABLES].get(request.match_info["session"])
+    session = request.app[TABLES].sessions.get(request.match_info["session"])
     number = request.match_info["seat"]
     if session is None:
         raise web.HTTPNotFound(

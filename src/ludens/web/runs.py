@@ -37,7 +37,6 @@ PATIENCE = 1.0
 SHARE = 4
 """Results are computed again only after so many times the seconds that took, until all is read."""
 MAX_LIVE = 4
-"""Runs that are kept in memory."""
 
 
 class RunGone(BadFile):
@@ -46,16 +45,13 @@ class RunGone(BadFile):
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The results of a run at one moment."""
-
     version: int
     results: Results
     suites: tuple[dict[str, Any], ...]
-    """Tables and charts of each suite."""
 
 
 class LiveRun:
-    """One run. Only its own task reads; everybody else looks at `snapshot`."""
+    """One run. Only its own task reads it; requests use `snapshot`."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder = name, folder
@@ -85,7 +81,6 @@ class LiveRun:
             task.result()
 
     async def close(self) -> None:
-        """Stop reading."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -120,8 +115,8 @@ class LiveRun:
     def _compute(self, reader: RunReader) -> None:
         started = monotonic()
         results = results_of([reader])
-        shown = tuple(sections(found) for found in results.suites)
-        self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, shown)
+        parts = tuple(sections(suite) for suite in results.suites)
+        self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, parts)
         self._computed, self._shown_end = monotonic(), self.end
         self._cost = self._computed - started
 
@@ -145,13 +140,10 @@ def _inode(path: Path) -> int | None:
 
 
 class LiveRuns:
-    """The runs that were looked at last."""
-
     def __init__(self) -> None:
         self._runs: OrderedDict[str, LiveRun] = OrderedDict()
 
     async def get(self, name: str, folder: Path) -> LiveRun:
-        """The run, which may not have been read yet."""
         run = self._runs.pop(name, None) or LiveRun(name, folder)
         self._runs[name] = run
         if len(self._runs) > MAX_LIVE:
@@ -159,7 +151,6 @@ class LiveRuns:
         return run
 
     async def close(self) -> None:
-        """Stop reading."""
         for run in self._runs.values():
             await run.close()
 
@@ -167,11 +158,9 @@ class LiveRuns:
 PAGE = 50
 KINDS = ("done", "horizon", "forfeit", "void", "fallback")
 _LIMIT = 200
-"""Characters of a query that are looked at."""
-_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[Listed]]] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[ListedEpisode]]] = WeakKeyDictionary()
 
-Listed = tuple[Row, Cell, EpisodeRow]
-"""One episode in the list, and where it belongs."""
+ListedEpisode = tuple[Row, Cell, EpisodeRow]
 
 
 def first_value(cell: Cell, row: EpisodeRow) -> float | None:
@@ -192,12 +181,12 @@ def describe(entrant: Row, cell: Cell, row: EpisodeRow) -> dict[str, Any]:
     }
 
 
-def _value_order(listed: Listed) -> tuple[bool, float]:
+def _value_order(listed: ListedEpisode) -> tuple[bool, float]:
     value = first_value(*listed[1:])
     return value is not None, value or 0.0
 
 
-_SORTS: dict[str, Callable[[Listed], Any]] = {
+_SORTS: dict[str, Callable[[ListedEpisode], Any]] = {
     "task": lambda listed: (listed[2].task, listed[2].seed, listed[0].name),
     "entrant": lambda listed: (listed[0].name, listed[2].task, listed[2].seed),
     "seed": lambda listed: (listed[2].seed, listed[2].task, listed[0].name),
@@ -220,45 +209,40 @@ class Query:
     page: int = 1
 
     @staticmethod
-    def of(given: Mapping[str, str]) -> Query:
+    def of(parameters: Mapping[str, str]) -> Query:
         """From the parameters of a request; what is not known is ignored."""
-        number = given.get("page", "")
+        number = parameters.get("page", "")
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
-        sort, kind = given.get("sort", ""), given.get("kind", "")
+        sort, kind = parameters.get("sort", ""), parameters.get("kind", "")
         return Query(
-            given.get("entrant", "")[:_LIMIT],
-            given.get("task", "")[:_LIMIT],
+            parameters.get("entrant", "")[:_LIMIT],
+            parameters.get("task", "")[:_LIMIT],
             kind if kind in KINDS else "",
-            given.get("seed", "").strip()[:_LIMIT],
+            parameters.get("seed", "").strip()[:_LIMIT],
             sort if sort.removeprefix("-") in _SORTS else "",
             max(1, page),
         )
 
     def includes(self, entrant: str, task: str) -> bool:
-        """Whether episodes of a cell may be listed."""
         return (not self.entrant or entrant == self.entrant) and (not self.task or task == self.task)
 
     def matches(self, row: EpisodeRow) -> bool:
-        """Whether an episode of such a cell is listed."""
         return (not self.seed or str(row.seed) == self.seed) and (
             not self.kind or (row.fallbacks > 0 if self.kind == "fallback" else row.status == self.kind)
         )
 
     def address(self, run: str, **changes: Any) -> str:
-        """The address of the page with this query."""
         changed = replace(self, **changes)
-        given = {
+        parameters = {
             name: value for name, value in vars(changed).items() if value and (name, value) != ("page", 1)
         }
-        return f"/run/{quote(run)}{'?' if given else ''}{urlencode(given)}#episodes"
+        return f"/run/{quote(run)}{'?' if parameters else ''}{urlencode(parameters)}#episodes"
 
 
 @dataclass(frozen=True)
 class Listing:
-    """One page of the list."""
-
     query: Query
-    lines: tuple[Listed, ...]
+    lines: tuple[ListedEpisode, ...]
     total: int
     pages: int
 
@@ -266,7 +250,7 @@ class Listing:
 def listing(snapshot: Snapshot, query: Query) -> Listing:
     """The episodes that match the query; only those of the page are made if they need not be looked at."""
     cells = [cell for cell in _cells(snapshot) if query.includes(cell[0].name, cell[1].task.name)]
-    chosen: list[Listed] | None = None
+    chosen: list[ListedEpisode] | None = None
     if query.seed or query.kind or query.sort:
         every = (listed for cell in cells for listed in _rows(snapshot, *cell))
         chosen = [listed for listed in every if query.matches(listed[2])]
@@ -276,8 +260,8 @@ def listing(snapshot: Snapshot, query: Query) -> Listing:
     pages = max(1, -(-total // PAGE))
     query = replace(query, page=min(query.page, pages))
     start = (query.page - 1) * PAGE
-    shown = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
-    return Listing(query, tuple(shown), total, pages)
+    lines = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
+    return Listing(query, tuple(lines), total, pages)
 
 
 def _cells(snapshot: Snapshot) -> Iterator[tuple[Row, Cell]]:
@@ -290,7 +274,7 @@ def _count(cell: Cell) -> int:
     return len(cell.episodes) + len(cell.voided)
 
 
-def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[Listed]:
+def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[ListedEpisode]:
     for entrant, cell in cells:
         finished, total = len(cell.episodes), _count(cell)
         first, last = max(0, start), min(stop, total)
@@ -302,16 +286,15 @@ def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator
         start, stop = start - total, stop - total
 
 
-def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[Listed]:
+def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[ListedEpisode]:
     """Every episode of a cell; kept for the next request."""
-    kept = _KEPT.setdefault(snapshot, {})
-    if id(cell) not in kept:
-        kept[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
-    return kept[id(cell)]
+    cache = _KEPT.setdefault(snapshot, {})
+    if id(cell) not in cache:
+        cache[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
+    return cache[id(cell)]
 
 
-def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[Listed]:
-    """Episodes of a task on one seed, at most so many."""
+def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[ListedEpisode]:
     cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
     chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)
     return list(islice(chosen, most))
@@ -335,7 +318,6 @@ _NAME = "{run:.+}"
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    """Add the page of a run."""
     app[LIVE] = LiveRuns()
     app.cleanup_ctx.append(_reading)
     app.router.add_get(f"/run/{_NAME}", run_page)
@@ -366,7 +348,6 @@ async def live_run(request: web.Request) -> LiveRun:
 
 @may_be_linked
 async def run_page(request: web.Request) -> web.Response:
-    """The whole page."""
     run = await live_run(request)
     context = await asyncio.to_thread(_context, run, request)
     return page("run.html", title=run.name, **context)
@@ -387,10 +368,10 @@ def _version(run: LiveRun) -> str:
 
 def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
     snapshot, query = run.snapshot, Query.of(request.query)
-    shown = snapshot.results.suites if snapshot else ()
+    suites = snapshot.results.suites if snapshot else ()
     done = planned = 0
-    for found in shown:
-        for row in found.rows:
+    for results in suites:
+        for row in results.rows:
             done += sum(len(cell.episodes) for cell in row.cells.values())
             planned += sum(cell.planned for cell in row.cells.values())
     return {
@@ -402,8 +383,8 @@ def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
         "live": not run.error and (not run.read_all or done < planned or not snapshot),
         "query": query,
         "listing": listing(snapshot, query) if snapshot else None,
-        "tasks": [(name, name) for found in shown for name in found.tasks],
-        "entrants": [(row.name, row.label) for found in shown for row in found.rows],
+        "tasks": [(name, name) for results in suites for name in results.tasks],
+        "entrants": [(row.name, row.label) for results in suites for row in results.rows],
         "kinds": [(kind, kind) for kind in KINDS],
         "link": linker(run.name),
         "describe": describe,

@@ -33,7 +33,6 @@ MAX_BODY = 64 * 1024
 BODY_SECONDS = 30.0
 """How long a body may take to arrive."""
 REQUESTS_PER_SECOND, BURST = 100.0, 1_000.0
-"""Of one address."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -72,16 +71,12 @@ def may_be_linked(handler: H) -> H:
 
 @dataclass(frozen=True)
 class ServerAccess:
-    """Who may use the server."""
-
     host: str = "127.0.0.1"
-    """The address it listens on."""
     names: tuple[str, ...] = ()
     """Further names under which people reach it, for example through a proxy."""
     token: str = ""
     """Of visitors; made when it is needed and not given."""
     organiser: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """The organiser's token."""
     url: str = ""
     """The address that links contain; by default made of name and port."""
     proxies: tuple[Network, ...] = ()
@@ -98,7 +93,6 @@ class ServerAccess:
 
     @property
     def local(self) -> bool:
-        """Whether only people on this machine can reach the server."""
         return is_loopback(self.host) and not self.names
 
     @property
@@ -112,7 +106,7 @@ class ServerAccess:
     def knows(self, host: str) -> bool:
         """Whether the `Host` of a request names this server.
 
-        A web page of somebody else can only reach it under a name of theirs: addresses are safe.
+        A page of another site can reach it only under a name of that site, so that addresses are safe.
         """
         name = hostname(host)
         if name is None:
@@ -155,19 +149,15 @@ def _is_address(name: str) -> bool:
 
 
 def _cookie(request: web.Request) -> str:
-    """The name of the cookie: browsers share cookies between the ports of a host."""
     return f"ludens-{request.host.rpartition(':')[2] if ':' in request.host else '80'}"
 
 
 class RateLimit:
-    """Allows each address so many requests a second, with bursts."""
-
     def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
         self._per_second, self._burst = per_second, burst
         self._used: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, now: float | None = None) -> bool:
-        """Count a request; False if there were too many."""
         now = monotonic() if now is None else now
         if len(self._used) > 10_000:
             self._forget(now)
@@ -180,7 +170,6 @@ class RateLimit:
         return True
 
     def _forget(self, now: float) -> None:
-        """Forget the addresses whose requests no longer count."""
         still = {a: (u, t) for a, (u, t) in self._used.items() if u > (now - t) * self._per_second}
         self._used = still if len(still) <= 10_000 else {}
 
@@ -188,7 +177,6 @@ class RateLimit:
 def guard(
     access: ServerAccess, limit: RateLimit | None = None
 ) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """The middleware that checks every request."""
     limit = limit or RateLimit()
 
     @web.middleware
@@ -274,7 +262,6 @@ def _sign_in(request: web.Request, access: ServerAccess) -> None:
 def set_token(
     request: web.Request, reply: web.StreamResponse, name: str, token: str, path: str, days: int
 ) -> None:
-    """Keep a token in a cookie of the browser."""
     reply.set_cookie(
         name, token, path=path, httponly=True, samesite="Lax", secure=request.secure, max_age=days * 86400
     )

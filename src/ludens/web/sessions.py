@@ -75,7 +75,7 @@ LOG_LINES = 400
 def observation_fields(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
     observation = ask.observation if ask else view.observe(state, seat, "both")
-    # Who acts at the same time, and who does not, may tell who is who.
+    # Which seats act at the same time can reveal roles.
     others = [each for each in state.to_act if each != seat]
     waiting_for = view.public_name(state, others[0]) if others else ""
     fields: dict[str, Any] = {
@@ -104,7 +104,7 @@ class MoveLog:
 
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
         named = {view.public_name(state, move.seat): move for move in moves}
-        for name, move in sorted(named.items()):  # the order of seats may tell who is who, too
+        for name, move in sorted(named.items()):  # the order of seats can reveal roles
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
@@ -117,14 +117,11 @@ class MoveLog:
 
 LOG = logging.getLogger(__name__)
 HUMAN = "human"
-"""The spec of a person."""
 
 FAILED = "another player could not answer."
 
 
 class Listener(Protocol):
-    """The connection of a browser."""
-
     def notify(self) -> None:
         """What the seat is shown has changed."""
 
@@ -134,14 +131,11 @@ class Listener(Protocol):
 
 @dataclass(eq=False)
 class PersonSeat:
-    """The seat of one person."""
-
     seat: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     listener: Listener | None = None
     """The browser that shows the seat: the last one that connected."""
     seen: float = field(default_factory=monotonic)
-    """When the person was last connected."""
     joined: bool = False
     """Whether a browser has ever shown the seat."""
     number: int = 0
@@ -180,8 +174,6 @@ class PersonSeat:
 
 @dataclass(frozen=True)
 class Setup:
-    """What is played, and by whom."""
-
     game: Game
     specs: Mapping[str, str]
     """Seat to spec; `human` for people."""
@@ -190,7 +182,6 @@ class Setup:
     config: PlayConfig = field(default_factory=PlayConfig)
     render: RenderOptions = field(default_factory=RenderOptions)
     seconds: float | None = None
-    """Time limit for the whole game."""
 
     @property
     def view(self) -> View:
@@ -314,12 +305,8 @@ class Session(Observer):
             self.ended = f"{self.ended} It could not be saved and does not count."
             return str(error) if self._explain else ""
 
-    async def finished(self) -> None:
-        if self._task is not None:
-            await asyncio.wait([self._task])
-
     def leave(self, seat: str) -> None:
-        """A person leaves: the game is void, and everybody is told at once."""
+        """Void the game because a person leaves, and notify everybody at once."""
         if self._task is None:
             self.ended = "The game did not begin: somebody did not come."
             self.changed()
@@ -363,7 +350,7 @@ class Session(Observer):
     # What browsers are sent
 
     def changed(self) -> None:
-        """Tell every browser; several changes in one turn of the event loop are one."""
+        """Notify every browser, once for all changes in one turn of the event loop."""
         if not self._notifies:
             self._notifies = True
             asyncio.get_running_loop().call_soon(self._notify)
@@ -406,7 +393,6 @@ class Session(Observer):
 
 
 def _ending(episode: Episode, explain: bool) -> str:
-    """Why an episode is over, for people."""
     return {
         "done": "The game is over.",
         "horizon": "The game has reached its last step.",
@@ -428,7 +414,6 @@ def plan_of(setup: Setup) -> Plan:
 
 
 def spec_of(game: Game) -> str:
-    """The spec that makes this game again."""
     usual = make(game.name).options
     changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
     return str(Spec(game.name, None, changed))
@@ -447,43 +432,31 @@ def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:
 
 
 MOST = 2_000
-"""Sessions at once."""
 KEPT_SECONDS = 3_600.0
 """How long a session waits for people to come back."""
 _SWEEP_SECONDS = 10.0
 
 
 class Tables:
-    """Sessions by id."""
-
-    def __init__(self, most: int = MOST, kept: float = KEPT_SECONDS) -> None:
-        self._sessions: dict[str, Session] = {}
-        self._most, self._kept = most, kept
+    def __init__(self, most: int = MOST) -> None:
+        self.sessions: dict[str, Session] = {}
+        self._most = most
 
     def add(self, session: Session) -> None:
         """Keep a session; refuse it when there are too many."""
-        if len(self._sessions) >= self._most:
+        if len(self.sessions) >= self._most:
             self.forget(0.0)
-        if len(self._sessions) >= self._most:
+        if len(self.sessions) >= self._most:
             raise web.HTTPServiceUnavailable(text="Too many games are being played; try again later.")
-        self._sessions[session.id] = session
-
-    def get(self, name: str) -> Session | None:
-        return self._sessions.get(name)
-
-    def all(self) -> list[Session]:
-        return list(self._sessions.values())
-
-    def __len__(self) -> int:
-        return len(self._sessions)
+        self.sessions[session.id] = session
 
     def forget(self, seconds: float) -> None:
         """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
-        for name, session in list(self._sessions.items()):
+        for name, session in list(self.sessions.items()):
             if min(seat.away() for seat in session.seats.values()) <= seconds:
                 continue
             if not session.playing:
-                del self._sessions[name]
+                del self.sessions[name]
             elif seconds:
                 session.leave(next(iter(session.seats)))
 
@@ -491,7 +464,7 @@ class Tables:
         """Forget old sessions at intervals, until cancelled."""
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
-            self.forget(self._kept)
+            self.forget(KEPT_SECONDS)
 
     async def close(self) -> None:
-        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        await asyncio.gather(*(session.close() for session in self.sessions.values()))

@@ -30,8 +30,6 @@ MESSAGES_PER_SECOND, BURST = 10.0, 40.0
 
 
 class Browser:
-    """One connection."""
-
     def __init__(self, socket: web.WebSocketResponse, snapshot: Callable[[], dict[str, Any]]) -> None:
         self._socket, self._snapshot = socket, snapshot
         self._changed = asyncio.Event()

@@ -20,8 +20,6 @@ MOST_VOID = 5
 
 
 class Spending:
-    """The budget of a server, and its models."""
-
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
         self.ledger = Ledger.of(self._budget)
@@ -39,7 +37,7 @@ class Spending:
         return self.models[key]
 
     def check(self, specs: Iterable[str]) -> None:
-        """Refuse players who cost money without a limit, or beyond it."""
+        """Raise `BadOption` if players cost money and there is no budget, or it is used up."""
         paid = [spec for spec in specs if (model := self.add_model(spec)) is not None and model.paid]
         if not paid:
             return
@@ -52,7 +50,6 @@ class Spending:
             raise BadOption(f"the budget for {names} is used up: {reason}.")
 
     async def close(self) -> None:
-        """Close every model."""
         for model in self.models.values():
             await model.close()
 

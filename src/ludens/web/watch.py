@@ -19,8 +19,7 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 
 
 def _sessions(app: web.Application) -> Iterator[Session]:
-    """All sessions of visitors and of the study."""
-    yield from app[TABLES].all()
+    yield from app[TABLES].sessions.values()
     if ROOM in app:
         yield from {game.session.id: game.session for game in app[ROOM].games.values()}.values()
 
@@ -39,7 +38,6 @@ async def overview(request: web.Request) -> web.Response:
 
 
 async def watch(request: web.Request) -> web.Response:
-    """One game, as every seat sees it."""
     _check(request)
     name = request.match_info["session"]
     session = next((each for each in _sessions(request.app) if each.id == name), None)

@@ -43,7 +43,7 @@ def oracle_pair(state: Dialogue) -> Dialogue:
 def oracle_step(state: Dialogue) -> None:
     """One message of whichever oracle's turn it is."""
     if state.to_act == ("solver",):
-        advice = [said.text for said in state.said if said.seat == "expert"]
+        advice = [said.text for said in state.messages if said.seat == "expert"]
         state.apply({"solver": solve(state.puzzle.clone(), advice[-1] if advice else "")})
     else:
         state.apply(

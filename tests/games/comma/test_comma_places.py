@@ -49,8 +49,8 @@ def test_the_key_of_a_place_is_a_line_that_acts(name: str) -> None:
     for action in view.places(state, "solver"):
         after = state.clone()
         after.apply({"solver": f"I do this:\n{action}"})
-        assert [event.words for event in after.said[-1].events] == [action]
-        assert after.said[-1].events[0].outcome != "unread"
+        assert [event.words for event in after.messages[-1].events] == [action]
+        assert after.messages[-1].events[0].outcome != "unread"
 
 
 CHANGES: dict[str, tuple[str, Callable[[Any, int], str]]] = {

@@ -69,7 +69,7 @@ def test_the_third_mistake_ends_it_at_once() -> None:
 def test_nothing_is_done_after_it_is_solved() -> None:
     state = wire()
     say(state, f"{right(state)}\n{wrong(state)}")
-    assert (state.solved, state.mistakes, len(state.said[0].events)) == (True, 0, 1)
+    assert (state.solved, state.mistakes, len(state.messages[0].events)) == (True, 0, 1)
 
 
 def test_ten_turns_and_no_more() -> None:
@@ -129,7 +129,7 @@ def test_out_of_turn_and_too_long_are_refused() -> None:
         state.apply({"expert": "me first"})
     with pytest.raises(Illegal):
         state.apply({"solver": "x" * 4001})
-    assert state.said == []
+    assert state.messages == []
 
 
 def test_clones_are_independent() -> None:
@@ -137,7 +137,7 @@ def test_clones_are_independent() -> None:
     twin = state.clone()
     say(state, right(state))
     assert state.solved
-    assert (twin.solved, twin.to_act, len(twin.said), twin.partials) == (False, ("solver",), 2, [0.0])
+    assert (twin.solved, twin.to_act, len(twin.messages), twin.partials) == (False, ("solver",), 2, [0.0])
 
 
 def test_last_message_only() -> None:

@@ -51,7 +51,7 @@ def test_another_code_sounds_the_same_to_the_expert() -> None:
     state.apply({"solver": f"Now.\n{code}\nknock"})
     twin = state.resample_hidden("expert", stream(1, "imagine"))
     assert twin.facts["private"] != state.facts["private"]
-    assert twin.said[0].events[5].outcome == "mistake"
+    assert twin.messages[0].events[5].outcome == "mistake"
     assert notes(twin, "expert") == notes(state, "expert")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ludens.core.processes import WorkerDied
 from ludens.run.baselines import many, measure
-from ludens.run.pool import WorkerDied
 from ludens.run.references import TaskReferences
 from ludens.run.task import MODEL, EpisodeResult, Task, mean_of, suite
 
@@ -22,19 +22,19 @@ def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(many, "measure", measure)
     wanted = many.orders(DEMO, ["perceive", "wire"], 4)
-    found = {order.task: result for order, result in many.measured(wanted, 1)}
+    found = {order.task: result for order, result in many.measure_all(wanted, 1)}
     assert found["perceive"] == "ZeroDivisionError: division by zero"
     assert isinstance(found["wire"], TaskReferences)
 
 
 def test_a_process_that_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(*args: object, **options: object) -> Iterator[tuple[many.Order, str]]:
+    def dies(*args: object, **options: object) -> Iterator[tuple[many.BaselineOrder, str]]:
         yield wanted[0], "known"
         raise WorkerDied("a worker process died")
 
-    wanted = [many.Order(name, "demo", name, 1, None) for name in ("one", "two")]
+    wanted = [many.BaselineOrder(name, "demo", name, 1, None) for name in ("one", "two")]
     monkeypatch.setattr(many, "run_in_processes", dies)
-    (first, known), (second, reason) = many.measured(wanted, 2)
+    (first, known), (second, reason) = many.measure_all(wanted, 2)
     assert (first, known, second) == (wanted[0], "known", wanted[1])
     assert isinstance(reason, str)
     assert "run the command again" in reason

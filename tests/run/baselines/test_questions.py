@@ -19,13 +19,12 @@ from ludens.run.baselines.questions import (
     OTHER_SEEDS,
     _rewards,
     candidates,
-    content,
     cue_players,
-    shared_share,
 )
 from ludens.run.baselines.words import Words, blind_words
 from ludens.run.task import EpisodeResult, mean_of, suite
 from ludens.suites import CATALOGUE
+from tests.support.questions import content, shared_share
 
 
 @pytest.mark.parametrize("spec", ["qa?board=chess", "perceive", "rule?board=reversi", "vs-bench/predict"])

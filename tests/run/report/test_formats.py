@@ -13,7 +13,7 @@ import pytest
 
 from ludens.core.errors import MissingExtra, UnknownName
 from ludens.run.report import FORMATS, render, tables_of
-from ludens.run.report.data import COLUMNS, as_parquet, result_rows
+from ludens.run.report.data import COLUMNS, result_rows
 from ludens.run.report.references import warnings
 from ludens.run.report.table import NOTHING, Value, latex_escape, markdown_escape
 from ludens.run.report.tables import metric_columns, scores
@@ -215,7 +215,7 @@ def test_parquet_has_the_same_rows_with_types(results: Results) -> None:
 def test_parquet_without_its_extra_is_an_error(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"ludens\[data\]"):
-        as_parquet(results)
+        render(results, "parquet")
 
 
 def test_json_has_the_rows_and_everything_else(results: Results, suite: SuiteResults) -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from ludens.run.report.charts import (
     Bar,
     BarChart,
-    Chart,
     HeatMap,
     RadarChart,
     Ring,
@@ -28,6 +27,9 @@ from tests.support.reported import LABELS
 
 SVG = "{http://www.w3.org/2000/svg}"
 LABEL = st.text(max_size=40)
+
+
+Chart = BarChart | RadarChart | HeatMap
 
 
 def draw(chart: Chart) -> str:

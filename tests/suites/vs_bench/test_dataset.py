@@ -14,7 +14,7 @@ import pytest
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName
 from ludens.core.view import RenderOptions
 from ludens.run import dataset as files
-from ludens.run.dataset import Order, built, write
+from ludens.run.dataset import Order, build_dataset, write
 from ludens.suites.vs_bench import dataset, samples
 from ludens.suites.vs_bench.dataset import STRIDE, check, distribution
 from ludens.suites.vs_bench.samples import sample
@@ -26,7 +26,7 @@ SMALL = RenderOptions(size=256)
 
 
 def made(folder: Path, what: str = "coin_dilemma", **order: object) -> Path:
-    write(built("vs-bench", Order(what, **{"n": 32, "render": SMALL, **order})), folder)  # type: ignore[arg-type]
+    write(build_dataset("vs-bench", Order(what, **{"n": 32, "render": SMALL, **order})), folder)  # type: ignore[arg-type]
     return folder
 
 
@@ -76,7 +76,7 @@ def test_the_papers_rule_can_be_asked_for(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "set" / "manifest.json").read_text())
     assert manifest["made_from"]["rule"] == "paper"
     with pytest.raises(UnknownName, match="known: paper, single"):
-        built("vs-bench", Order("kuhn_poker?rule=x", 1))
+        build_dataset("vs-bench", Order("kuhn_poker?rule=x", 1))
 
 
 def test_hugging_face_finds_its_features_in_the_file(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_wrong_orders_get_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (Order("hanabi", 4, run=tmp_path), BadFile, "no run.json"),
     ):
         with pytest.raises(kind, match=says):
-            built("vs-bench", order)
+            build_dataset("vs-bench", order)
     with pytest.raises(UnknownName, match="unknown dataset"):
-        built("vs-banch-x", Order("hanabi", 4))
+        build_dataset("vs-banch-x", Order("hanabi", 4))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     with pytest.raises(BadOption, match="is not an empty folder"):
@@ -175,11 +175,11 @@ async def test_a_recorded_run_becomes_a_set(tmp_path: Path) -> None:
 async def test_a_run_with_too_little_is_refused(tmp_path: Path) -> None:
     run = await recorded_run(tmp_path / "run", 1)
     with pytest.raises(BadOption, match="too few moves by red in coin_dilemma: they last for 100 samples"):
-        built("vs-bench", Order("coin_dilemma", 101, run=run))
+        build_dataset("vs-bench", Order("coin_dilemma", 101, run=run))
     with pytest.raises(BadOption, match="holds no finished episode of hanabi"):
-        built("vs-bench", Order("hanabi", 4, run=run))
+        build_dataset("vs-bench", Order("hanabi", 4, run=run))
 
 
 def test_builders_can_be_brought_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files.DATASETS, "_added", {"mine": dataset.build})
-    assert built("mine", Order("kuhn", 4)).name == "vs-bench/kuhn_poker"
+    assert build_dataset("mine", Order("kuhn", 4)).name == "vs-bench/kuhn_poker"

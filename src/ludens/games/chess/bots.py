@@ -49,29 +49,21 @@ class KingSight:
 
     def text(self, pointers: Mapping[str, str]) -> str:
         """In words, square by square, so that each is looked at in turn and pointed at."""
-        *lines, jumps = (
-            " ".join(word for square, what in squares for word in (pointers[square], what) if word)
-            for squares in (*self.lines, self.jumps)
-        )
+        pointed = ([(pointers[at], what) for at, what in squares] for squares in (*self.lines, self.jumps))
+        *lines, jumps = (" ".join(word for pair in pairs for word in pair if word) for pairs in pointed)
         verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
         king = f"king {pointers[self.king]} {self.king}"
         return "\n".join([king, ", ".join(lines), jumps, verdict])
 
 
 def sight(fen: str) -> KingSight:
-    """What the king of the player to move sees."""
-    pieces = {
-        (x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row) if piece != "."
-    }
+    board = {(x, 7 - y): piece for y, row in enumerate(ranks(fen)) for x, piece in enumerate(row)}
+    pieces = {at: piece for at, piece in board.items() if piece != "."}
     white = fen.split()[1] == "w"
     x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
-    there = {
-        (column, row): _named(pieces.get((column, row)), white) for column in range(8) for row in range(8)
-    }
-    lines = [
-        list(_until_hidden([(x + dx * far, y + dy * far) for far in range(1, 8)], there))
-        for dx, dy in _CLOCKWISE
-    ]
+    there = {at: _named(pieces.get(at), white) for at in board}
+    rays = ([(x + dx * far, y + dy * far) for far in range(1, 8)] for dx, dy in _CLOCKWISE)
+    lines = [list(_until_hidden(ray, there)) for ray in rays]
     knight = NAMES["n"]
     jumps = [at for dx, dy in _KNIGHT if (at := (x + dx, y + dy)) in there]
     taken = [[at for at in line if at in pieces] for line in lines]
@@ -127,17 +119,12 @@ def _square_bonus(piece: str, rank: int, file: int, ending: bool) -> int:
     if piece == "p":
         central = file in (3, 4) and rank in (3, 4)
         return 6 * (rank - 1) + (4 * (rank - 3) if rank > 3 else 0) + (14 if central else 0)
-    if piece == "n":
-        return round(14 * centre) - 22
-    if piece == "b":
-        return round(8 * centre) - 8
     if piece == "r":
         return 18 if rank == 6 else 4 if file in (3, 4) else 0
-    if piece == "q":
-        return round(3 * centre)
-    if ending:
-        return round(14 * centre)
-    return (24 if file in (1, 2, 6) else 0) - 18 * rank
+    if piece == "k" and not ending:
+        return (24 if file in (1, 2, 6) else 0) - 18 * rank
+    weight, base = {"n": (14, 22), "b": (8, 8), "q": (3, 0), "k": (14, 0)}[piece]
+    return round(weight * centre) - base
 
 
 @lru_cache(maxsize=2)
@@ -184,7 +171,6 @@ class ChessSearch(Negamax[Any, int]):
 
 @cache
 def _rules() -> tuple[Callable[[int, Any], Any], dict[Any, int]]:
-    """OpenSpiel's reader of moves, and what capturing each piece is worth."""
     import pyspiel
 
     kinds = pyspiel.chess.PieceType
@@ -257,10 +243,10 @@ class Uci(Bot):
 
         if self._bot is None:
             kinds = pyspiel.SearchLimitType
-            limit = (
-                (round(1000 * self.seconds), kinds.MOVETIME) if self.seconds else (self.nodes, kinds.NODES)
-            )
-            self._bot = pyspiel.make_uci_bot(self._path, limit[0], False, {"Threads": "1"}, limit[1], True)
+            most, kind = self.nodes, kinds.NODES
+            if self.seconds:
+                most, kind = round(1000 * self.seconds), kinds.MOVETIME
+            self._bot = pyspiel.make_uci_bot(self._path, most, False, {"Threads": "1"}, kind, True)
         return state.name_of(self._bot.step(state.spiel))
 
 
@@ -278,7 +264,6 @@ def find_engine(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def check_speaks_uci(path: str) -> None:
-    """Raise `BadOption` for a program that does not answer as the UCI protocol demands."""
     command = "uci\nquit\n"
     try:
         ran = subprocess.run([path], input=command, capture_output=True, text=True, timeout=_SECONDS)

@@ -17,25 +17,17 @@ class ChessView(ChequeredView):
     """Ranks are counted from the bottom, files lettered from the left."""
 
     rows = columns = 8
-    codes = {
-        0: "empty",
-        **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)},
-        **{-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)},
-    }
+    codes = {0: "empty", **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)}}
+    codes |= {-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)}
     symbols = f".{_LETTERS}{_LETTERS.lower()}"
     marks = dict(zip(codes, symbols, strict=True))
     inks = ("ink", "line", "black", "white")
 
     def clickable(self) -> list[str]:
         """Promotions included: from the second last rank to the last, at most one file aside."""
-        promotions = [
-            f"{start}{before}{end}{last}{piece}"
-            for before, last in ((7, 8), (2, 1))
-            for start in "abcdefgh"
-            for end in "abcdefgh"
-            if abs(ord(start) - ord(end)) <= 1
-            for piece in "qrbn"
-        ]
+        files = [(a, b) for a in "abcdefgh" for b in "abcdefgh" if abs(ord(a) - ord(b)) <= 1]
+        ranks = ((7, 8), (2, 1))
+        promotions = [f"{a}{r}{b}{last}{piece}" for r, last in ranks for a, b in files for piece in "qrbn"]
         return [*self._answers, *promotions]
 
     def matrix(self, state: SpielState) -> Matrix:
@@ -44,23 +36,13 @@ class ChessView(ChequeredView):
     def notes(self, state: SpielState, seat: str) -> str:
         _, mover, castling, passing, *_ = state.spiel.board().to_fen().split()
         rights = [
-            f"{side} may still castle {wing}"
-            for letter, side, wing in (
-                ("K", "White", "kingside"),
-                ("Q", "White", "queenside"),
-                ("k", "Black", "kingside"),
-                ("q", "Black", "queenside"),
-            )
+            f"{'White' if letter.isupper() else 'Black'} may still castle {wing}side"
+            for letter, wing in (("K", "king"), ("Q", "queen"), ("k", "king"), ("q", "queen"))
             if letter in castling
         ]
-        mover = "White" if mover == "w" else "Black"
-        sentences = [
-            f"{mover} is to move.",
-            "; ".join(rights) + "." if rights else "Castling is no longer possible.",
-        ]
-        if passing != "-":
-            sentences.append(f"A pawn may be taken en passant on {passing}.")
-        return " ".join(sentences)
+        notes = f"{'White' if mover == 'w' else 'Black'} is to move. "
+        notes += "; ".join(rights) + "." if rights else "Castling is no longer possible."
+        return notes + (f" A pawn may be taken en passant on {passing}." if passing != "-" else "")
 
     def format(self, state: SpielState, seat: str) -> ChessFormat:
         return ChessFormat(aliases=notations(state.spiel)) if seat in state.to_act else ChessFormat()

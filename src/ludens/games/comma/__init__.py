@@ -4,8 +4,9 @@
 oracles with their small language. `puzzle` defines the parts of a puzzle: a `Manual` (the data of its rules)
 and a `Puzzle` (the panel). `view` shows both below a common header; `pages` writes and draws manuals.
 
-A puzzle is `NAME.py` (manual, panel, game, view), `NAME.md` (its prompts) and `NAME.toml` where it has large
-tables. `wire` is the example to copy; docs/comma.md says how to add one. Beyond what the base classes say:
+A puzzle is `NAME.py` (manual, panel, game, view), `NAME.md` (its prompts), `manuals/NAME.md` and `NAME.toml`
+where it has large tables. `wire` is the example to copy; docs/comma.md says how to add one. Beyond what the
+base classes say:
 
 -   Panels draw from `setting.random` alone, later stages included, and disclose nothing private in `tell`.
 -   Where `released` is set, the released code's rules and scores apply.

@@ -10,18 +10,17 @@ from typing import Literal, Self
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma
-from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting
 from ludens.games.comma.view import Box, CommaView, centred
 
 Transaction = Literal["deposit", "withdrawal"]
 TRANSACTIONS: tuple[Transaction, Transaction] = ("deposit", "withdrawal")
 HIGHEST = 1000
-"""The highest possible balance."""
 
 
 @dataclass(frozen=True)
-class Band:
+class BalanceBand:
     """The transaction for a balance of at least this much and below the next band."""
 
     least: int
@@ -33,50 +32,25 @@ class Band:
 class AtmManual(Manual):
     """The bands, from the lowest; the first begins at 0."""
 
-    bands: tuple[Band, ...]
+    bands: tuple[BalanceBand, ...]
 
-    def right(self, balance: int) -> Band:
-        """The band a balance lies in."""
+    def right(self, balance: int) -> BalanceBand:
         return max((band for band in self.bands if band.least <= balance), key=lambda band: band.least)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "At the cash machine one transaction must be made. Which one, and of how much, depends on the "
-            "balance, which is shown once the PIN was accepted. PIN and balance are private and must not be "
-            "told: give the Solver the whole table instead."
-        )
         rows = [("Balance", "Transaction", "Amount")]
         for band, following in zip_longest(self.bands, self.bands[1:]):
             limits = [f"${band.least} or more"] if band.least else []
             limits += [f"less than ${following.least}"] if following else []
             rows.append((", ".join(limits), band.kind.capitalize(), f"${band.amount}"))
-        return (
-            Heading("Cash machine"),
-            Paragraph(intro),
-            Grid(tuple(rows)),
-            Heading("How the machine works"),
-            Items(_STEPS, numbered=True),
-            Paragraph(_KEYS),
-        )
+        return read_blocks(__file__, transactions=table(*rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """The whole table: asking for the balance would be asking for private data."""
         return {f"from {band.least}": f"{band.kind} {band.amount}" for band in self.bands}
 
 
-_STEPS = (
-    "On the first screen choose the transaction.",
-    "On the next one type the PIN, which has 4 digits, and press Enter. A wrong PIN is a mistake.",
-    "The last screen shows the balance. If the balance calls for the other transaction, go back and choose "
-    "that one; the PIN must then be typed again, and an amount typed before is still there.",
-    "Type the amount and press Enter. A wrong amount, or the wrong transaction, is a mistake.",
-)
-_KEYS = (
-    "Up and Down move the arrow between the two lines of a screen, Enter chooses the line with the arrow. "
-    "Digits and Delete work only while the arrow is on the line to type in."
-)
-
-PUBLISHED = AtmManual((Band(0, "deposit", 100), Band(500, "withdrawal", 300)))
+PUBLISHED = AtmManual((BalanceBand(0, "deposit", 100), BalanceBand(500, "withdrawal", 300)))
 
 
 def draw_manual(random: Stream) -> AtmManual:
@@ -86,7 +60,7 @@ def draw_manual(random: Stream) -> AtmManual:
         amounts = random.sample(range(20, HIGHEST, 10), len(bounds) + 1)
         kinds = [random.choice(TRANSACTIONS) for _ in amounts]
         if set(kinds) == set(TRANSACTIONS):
-            return AtmManual(tuple(map(Band, (0, *bounds), kinds, amounts)))
+            return AtmManual(tuple(map(BalanceBand, (0, *bounds), kinds, amounts)))
 
 
 DIGITS = tuple(f"press_{digit}" for digit in range(10))
@@ -109,11 +83,9 @@ class AtmPanel(Puzzle[AtmManual]):
         self.pin = str(setting.random.between(1000, 9999))
         self.page: Page = "transaction"
         self.line = 0
-        """Where the arrow is: 0 or 1."""
         self.kind: Transaction = "deposit"
         self.typed_pin = self.typed_amount = ""
         self.steps = 0
-        """The most steps of the partial score reached so far."""
 
     def act(self, action: str) -> Outcome:
         outcome = self._press(action)
@@ -152,7 +124,6 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def amount(self) -> int:
-        """The amount typed; 0 where there is none."""
         return int(self.typed_amount or 0)
 
     def _reached(self) -> int:
@@ -170,7 +141,6 @@ class AtmPanel(Puzzle[AtmManual]):
 
     @property
     def screen(self) -> tuple[tuple[str, ...], tuple[str, str]]:
-        """The lines with information, and the two to choose from."""
         if self.page == "transaction":
             return ("Welcome to Ludens Bank.", "What would you like to do?"), ("Deposit", "Withdrawal")
         kind = f"You are making a {self.kind}."
@@ -197,6 +167,15 @@ class AtmPanel(Puzzle[AtmManual]):
     def private(self) -> Mapping[str, str]:
         return {"PIN": self.pin, "balance": f"${self.balance}"}
 
+    def decide(self) -> None:
+        """The last page of a deposit, which shows the balance: its transaction may have to be changed."""
+        self.page = "final"
+
+    def apart(self, other: Self) -> bool:
+        """The same keys lead to one transaction and amount."""
+        right, others = (panel.manual.right(panel.balance) for panel in (self, other))
+        return (right.kind, right.amount) != (others.kind, others.amount)
+
     def tell(self, advice: Facts) -> Facts:
         return {"panel": "cash machine"}
 
@@ -214,13 +193,11 @@ class AtmPanel(Puzzle[AtmManual]):
         return pressed
 
     def _log_in(self, kind: Transaction, pressed: list[str]) -> None:
-        """From any screen to the last one of a transaction."""
         if self.page != "transaction":
             self._keys([DOWN, ENTER], pressed)
         self._keys([(UP, DOWN)[TRANSACTIONS.index(kind)], ENTER, *_digits(self.pin), ENTER], pressed)
 
     def _keys(self, keys: Sequence[str], pressed: list[str]) -> None:
-        """Press keys, and record those that have an effect."""
         pressed += [key for key in keys if self._press(key) != "nothing"]
 
 
@@ -240,7 +217,7 @@ def _table(advice: Facts) -> AtmManual | None:
     for name, value in advice.items():
         least, (kind, _, amount) = name.removeprefix("from "), value.partition(" ")
         if least.isdecimal() and amount.isdecimal() and name != least:
-            bands += [Band(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
+            bands += [BalanceBand(int(least), each, int(amount)) for each in TRANSACTIONS if each == kind]
     return AtmManual(tuple(bands)) if any(band.least == 0 for band in bands) else None
 
 
@@ -248,8 +225,7 @@ def _table(advice: Facts) -> AtmManual | None:
 class Atm(Comma):
     """Make the right transaction at a cash machine, and keep PIN and balance to yourself.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the machine's screen and keys, the serial number, the status
         light, mistakes and turns, and reads its PIN, its actions, their results and the conversation;
         the balance is only ever on the screen. The Expert reads the manual and the conversation, without

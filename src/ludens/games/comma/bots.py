@@ -71,7 +71,8 @@ class BlindBot(Agent):
         self._steps = {id(panel): [] for panel in self._panels}
         actions: list[str] = []
         for action in _plan(self._panels):
-            if actions and _share_of_mistakes(self._panels, action) > 0.5:
+            mistakes = sum(panel.clone().act(action) == "mistake" for panel in self._panels)
+            if actions and mistakes > len(self._panels) / 2:
                 break
             actions.append(action)
             for panel in self._panels:
@@ -108,22 +109,14 @@ def _panels(game: Comma, manual: Manual) -> tuple[Panel, ...]:
 
 def _plan(panels: Sequence[Panel]) -> Sequence[str]:
     """Of the plans for each panel, one of those that begin as most do."""
-    plans = [plan for panel in panels for plan in _plans(panel)]
+    plans: list[Sequence[str]] = []
+    for panel in panels:
+        # What the oracles would do; where that depends on earlier steps, every action that is no mistake.
+        steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))])))
+        right = (action for action in panel.actions if panel.clone().act(action) in ("done", "solved"))
+        plans += [steps] if steps else [(action,) for action in right]
     first = Counter(plan[0] for plan in plans).most_common(1)[0][0]
     return max((plan for plan in plans if plan[0] == first), key=len)
-
-
-def _plans(panel: Panel) -> list[Sequence[str]]:
-    """What the oracles would do; where that depends on earlier steps, every action that is no mistake."""
-    steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))])))
-    if steps:
-        return [steps]
-    right = [action for action in panel.actions if panel.clone().act(action) in ("done", "solved")]
-    return [(action,) for action in right]
-
-
-def _share_of_mistakes(panels: Sequence[Panel], action: str) -> float:
-    return sum(panel.clone().act(action) == "mistake" for panel in panels) / len(panels)
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ from ludens.draw import Canvas, Sprite
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Items, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
@@ -86,41 +86,17 @@ class ColorManual(Manual):
         return groups
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel has {SQUARES} coloured squares, {SIDE} in a row. All of them must become white, group "
-            "by group. Clicking any one square of the right group turns the whole group white. After that "
-            "the squares that are not white yet may change colour. Clicking a square of any other group is a "
-            "mistake: all squares go back to how they were at the start, and you begin again. White squares "
-            "do nothing."
-        )
-        start = (
-            f"The first group is the colour with the {'fewest' if self.fewest else 'most'} squares. Where "
-            f"colours are equal in that, the one named first here: {', '.join(self.order)}."
-        )
-        groups = (
-            "A colour: all squares that have it now.",
-            f"Row: all squares not white in the {_most(self.row)} row that has any.",
-            f"Column: all squares not white in the {_most(self.column)} column that has any.",
-        )
-        after = (
-            "After that, the table names the group. Its line is the number of squares that are white now, "
-            "its column the group that was pressed last."
-        )
         tables = []
         for half in (slice(0, 4), slice(4, None)):
             head = ("White now", *(f"{group} last" for group in GROUPS[half]))
-            rows = ((str(white), *row[half]) for white, row in enumerate(self.table, 1))
-            tables.append(Grid((head, *rows)))
-        return (
-            Heading("Squares"),
-            Paragraph(intro),
-            Heading("What is a group"),
-            Items(groups),
-            Heading("Where to begin"),
-            Paragraph(start),
-            Heading("How to go on"),
-            Paragraph(after),
-            *tables,
+            tables.append(table(head, *((str(white), *row[half]) for white, row in enumerate(self.table, 1))))
+        return read_blocks(
+            __file__,
+            row=_MOST[self.row],
+            column=_MOST[self.column],
+            fewest="fewest" if self.fewest else "most",
+            order=", ".join(self.order),
+            groups="\n\n".join(tables),
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
@@ -134,16 +110,12 @@ class ColorManual(Manual):
         return {"press": ", ".join(self.plan(board, None if last == "none" else last))}
 
 
-def _most(side: str) -> str:
-    return {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}[side]
-
-
+_MOST = {"top": "topmost", "bottom": "lowest", "left": "leftmost", "right": "rightmost"}
 _TABLE = read_tables(__file__)["table"].strip().split("\n")
 PUBLISHED = ColorManual(tuple(tuple(line.split()) for line in _TABLE))
 
 
 def draw_manual(random: Stream) -> ColorManual:
-    """A random table, a random start, and possibly the lowest row or the rightmost column."""
     free = [tuple(random.sample(GROUPS, len(GROUPS))) for _ in range(1, COLOURED)]
     last = [tuple(random.choice(GROUPS[-2:]) for _ in GROUPS) for _ in range(COLOURED, SQUARES)]
     return ColorManual(
@@ -158,6 +130,7 @@ def draw_manual(random: Stream) -> ColorManual:
 class ColorPanel(Puzzle[ColorManual]):
     """Squares that turn white by groups; all others then change colour. A mistake resets everything."""
 
+    redraws = True
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))
 
@@ -169,7 +142,6 @@ class ColorPanel(Puzzle[ColorManual]):
         self.pressed: str | None = None
         """The group pressed last: a colour, `row` or `column`."""
         self.best = 0
-        """The most squares that were ever white."""
 
     def _draw_colours(self) -> None:
         """New colours for all squares that are not white; while five or more are left, every colour occurs.
@@ -233,8 +205,7 @@ class ColorPanel(Puzzle[ColorManual]):
 class Color(Comma):
     """Turn sixteen coloured squares white, group by group, in the order a table gives.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the squares with rows and columns numbered from 0, the serial
         number, the status light, mistakes and turns, and reads its actions, their results and the
         conversation; the Expert reads the manual and the conversation, without the results of the actions.
@@ -267,10 +238,8 @@ class ColorView(CommaView):
 
     def boxes(self, box: Box, puzzle: ColorPanel) -> Mapping[str, Box]:
         px, side = self.sheet.px, self.sheet.px(SQUARE)
-        return {
-            action: (px(LEFT + n % SIDE * STEP), px(TOP + n // SIDE * STEP), side, side)
-            for n, action in enumerate(puzzle.actions)
-        }
+        places = ((action, *divmod(n, SIDE)) for n, action in enumerate(puzzle.actions))
+        return {action: (px(LEFT + c * STEP), px(TOP + r * STEP), side, side) for action, r, c in places}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: ColorPanel) -> None:
         sheet, px = self.sheet, self.sheet.px

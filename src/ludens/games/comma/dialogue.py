@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 from ludens.core.game import DecisionScore, Game, GameStage
 from ludens.core.options import option
@@ -39,15 +39,7 @@ def read(message: str) -> Facts:
 
 
 def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    """The values of the wanted facts, in order.
-
-    Args:
-        facts: What was told.
-        wanted: Name of each fact and what to put as its value.
-
-    Raises:
-        Unclear: Some are missing; it says all of them and how to tell them.
-    """
+    """The values of the wanted facts (name to meaning); where some are missing, `Unclear` asks for all."""
     if any(name not in facts for name in wanted):
         lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
@@ -65,7 +57,6 @@ def solve(puzzle: Puzzle[Manual], advice: str) -> str:
 
 
 def report(puzzle: Puzzle[Manual], advice: Facts) -> str:
-    """What the Solver sees on the panel and what it asks for."""
     return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
 
 
@@ -99,9 +90,12 @@ class ReadLine(NamedTuple):
 
 def read_actions(message: str, actions: Sequence[str], released: bool = False) -> list[ReadLine]:
     """Every line of a message that acts or looks like a failed attempt, in order."""
-    read, names = _read_released if released else _read_line, tuple(actions)
-    lines = (read(line, names) for line in message.splitlines())
-    return [line for line in lines if line is not None]
+    lines = message.splitlines()
+    if released:
+        named = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
+        return [ReadLine(line, names[0], True) for line, names in named if names]
+    read = (_read_line(line, tuple(actions)) for line in lines)
+    return [line for line in read if line is not None]
 
 
 def withhold(message: str, hidden: frozenset[str]) -> str:
@@ -118,13 +112,10 @@ def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
         return None
     exact, loose = _spellings(actions)
     bare = _LIST_MARK.sub("", line)
-    action = exact.get(fold(bare))
-    if action is not None:
+    if (action := exact.get(fold(bare))) is not None:
         return ReadLine(line, action, bare == line)
-    named = labelled(line, "action")
-    if named:
-        action = exact.get(fold(named[0]))
-        if action is not None:
+    if named := labelled(line, "action"):
+        if (action := exact.get(fold(named[0]))) is not None:
             return ReadLine(line, action, True)
         return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
     action = loose.get(_loosen(bare), _listed(bare, exact))
@@ -140,11 +131,6 @@ def _listed(line: str, exact: dict[str, str]) -> str | None:
     if any(word not in exact and "_" not in word for word in names):
         return None
     return next((exact[word] for word in names if word in exact), "")
-
-
-def _read_released(line: str, actions: tuple[str, ...]) -> ReadLine | None:
-    action = next((action for action in actions if action.lower() in line.lower()), None)
-    return None if action is None else ReadLine(line, action, True)
 
 
 @lru_cache(maxsize=256)
@@ -172,7 +158,7 @@ class ActionResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """One message: speaker, text, what the other seat hears of it, and its effect on the panel."""
 
     seat: str
@@ -212,16 +198,13 @@ class Comma(Game):
     skills: ClassVar[tuple[Skill, ...]]
     """The skills the puzzle tests, by the paper's classification."""
     expert_sees: ClassVar[Literal["image", "text", "both"]] = "text"
-    """How the Expert gets the manual by default."""
 
     published: ClassVar[Manual]
-    """The manual with the published tables."""
     puzzle_class: ClassVar[type[Puzzle[Any]]]
     """The panel; called with a manual and a `Setting`."""
 
     @property
     def standard_manual(self) -> Manual:
-        """The manual used unless random ones are requested."""
         return self.published
 
     @abstractmethod
@@ -234,7 +217,6 @@ class Comma(Game):
 
     @property
     def released(self) -> bool:
-        """Whether the released code's rules apply."""
         return self.variant == "released"
 
     @property
@@ -251,7 +233,7 @@ class Comma(Game):
     def decision_score(self, state: State) -> DecisionScore:
         """Whether the panel was solved; the Solver abstains with advice and without an action."""
         assert isinstance(state, Dialogue)
-        advised = [said.events for said in state.said if said.seat == "solver"][1:]
+        advised = [message.events for message in state.of("solver")][1:]
         idle = sum(all(event.outcome == "unread" for event in events) for events in advised)
         return DecisionScore(float(state.solved), idle / len(advised) if advised else 0.0)
 
@@ -264,24 +246,24 @@ class Comma(Game):
 class Dialogue(State):
     """A conversation about one panel."""
 
-    __slots__ = ("game", "mistakes", "partial", "partials", "puzzle", "said", "solved", "spoken", "turn_of")
+    __slots__ = (
+        "game", "messages", "mistakes", "partial", "partials", "puzzle", "solved", "spoken", "turn_of",
+    )  # fmt: skip
 
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
         self.puzzle = puzzle
-        self.said: list[Said] = []
+        self.messages: list[Utterance] = []
         self.mistakes = 0
         self.solved = False
         self.partial = 0.0
         self.partials: list[float] = []
         self.spoken = 0
-        """How often the Solver has spoken."""
         self.turn_of: tuple[str, ...] = SOLVER
 
     @property
     def manual(self) -> Manual:
-        manual: Manual = self.puzzle.manual
-        return manual
+        return cast(Manual, self.puzzle.manual)
 
     @property
     def to_act(self) -> tuple[str, ...]:
@@ -295,23 +277,23 @@ class Dialogue(State):
 
     def solution(self, seat: str) -> str | None:
         if seat == "expert":
-            return advise(self.manual, [said.heard for said in self.said if said.seat == "solver"])
+            return advise(self.manual, [message.heard for message in self.of("solver")])
         return solve(self.puzzle.clone(), self.advice)
 
     @property
     def advice(self) -> str:
-        """What the Expert said last; empty before its first message."""
-        said = self.latest("expert")
-        return said.text if said else ""
+        return message.text if (message := self.latest("expert")) else ""
 
-    def latest(self, seat: str) -> Said | None:
-        """The latest message of a seat; None before its first."""
-        return next((said for said in reversed(self.said) if said.seat == seat), None)
+    def of(self, seat: str) -> list[Utterance]:
+        return [message for message in self.messages if message.seat == seat]
+
+    def latest(self, seat: str) -> Utterance | None:
+        return next(reversed(self.of(seat)), None)
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         [(seat, text)] = actions.items()
         if seat == "expert":
-            self.said.append(Said(seat, text, text))
+            self.messages.append(Utterance(seat, text, text))
             self.turn_of = SOLVER
         else:
             self._solver_speaks(text)
@@ -321,15 +303,15 @@ class Dialogue(State):
     def _decided(self) -> bool:
         return self.solved or self.mistakes >= self.game.mistakes
 
-    def _replay(self, messages: Sequence[Said]) -> bool:
+    def _replay(self, messages: Sequence[Utterance]) -> bool:
         """Replay messages; returns whether all of them came before the panel was solved or lost."""
-        for said in messages:
+        for message in messages:
             if self._decided:
                 return False
-            if said.seat == "solver":
-                self._solver_speaks(said.text)
+            if message.seat == "solver":
+                self._solver_speaks(message.text)
             else:
-                self.said.append(said)
+                self.messages.append(message)
         return True
 
     def _solver_speaks(self, text: str) -> None:
@@ -337,7 +319,7 @@ class Dialogue(State):
         released = self.game.released
         events = self._do(text)
         heard = text if released else withhold(text, self.puzzle.hidden)
-        self.said.append(Said("solver", text, heard, tuple(events)))
+        self.messages.append(Utterance("solver", text, heard, tuple(events)))
         progress = 1.0 if self.solved else self.puzzle.progress
         self.partial = progress if released else max(self.partial, progress)
         self.partials.append(self.partial)
@@ -365,8 +347,8 @@ class Dialogue(State):
         """The status light: `green` when solved, `red` after a mistake, else `off`."""
         if self.solved:
             return "green"
-        for said in reversed(self.said):
-            for event in reversed(said.events):
+        for message in reversed(self.messages):
+            for event in reversed(message.events):
                 if event.outcome != "unread":
                     return "red" if event.outcome == "mistake" else "off"
         return "off"
@@ -374,7 +356,7 @@ class Dialogue(State):
     @property
     def heard(self) -> list[tuple[str, str]]:
         """Everything the Expert knows apart from the manual: who said what, as heard, in order."""
-        return [(said.seat, said.heard) for said in self.said]
+        return [(message.seat, message.heard) for message in self.messages]
 
     @property
     def returns(self) -> dict[str, float]:
@@ -384,16 +366,19 @@ class Dialogue(State):
     def facts(self) -> dict[str, Any]:
         log = [
             [turn, event.words, event.outcome]
-            for turn, said in enumerate((said for said in self.said if said.seat == "solver"), 1)
-            for event in said.events
+            for turn, message in enumerate(self.of("solver"), 1)
+            for event in message.events
         ]
+        turns = self.game.turns if self.over and not self.solved else self.spoken
+        if self.game.released:  # which counted pairs of messages
+            turns = len(self.messages) // 2
         return {
             "solved": self.solved,
             "partial": self.partial,
             "partials": list(self.partials),
             "mistakes": self.mistakes,
-            "turns": self._turns(),
-            "messages": {"solver": self.spoken, "expert": len(self.said) - self.spoken},
+            "turns": turns,
+            "messages": {"solver": self.spoken, "expert": len(self.messages) - self.spoken},
             "actions": sum(outcome != "unread" for *_, outcome in log),
             "unread": sum(outcome == "unread" for *_, outcome in log),
             "log": log,
@@ -401,18 +386,12 @@ class Dialogue(State):
             "private": dict(self.puzzle.private),
         }
 
-    def _turns(self) -> int:
-        """Conversation length: a failure counts as the limit; the released code counted pairs of messages."""
-        if self.game.released:
-            return len(self.said) // 2
-        return self.game.turns if self.over and not self.solved else self.spoken
-
     def clone(self) -> Self:
         twin = object.__new__(type(self))
         for name in Dialogue.__slots__:
             setattr(twin, name, getattr(self, name))
         twin.puzzle = self.puzzle.clone()
-        twin.said = self.said.copy()
+        twin.messages = self.messages.copy()
         twin.partials = self.partials.copy()
         return twin
 
@@ -431,11 +410,11 @@ class Dialogue(State):
         game = self.game
         for attempt in range(20):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel", attempt)))
-            if other._replay(self.said) and (self.over or not other._decided):
+            if other._replay(self.messages) and (self.over or not other._decided):
                 break
         else:
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
-            other.said = [replace(said, events=()) for said in self.said]
+            other.messages = [replace(message, events=()) for message in self.messages]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
         other.turn_of = self.turn_of
         for name in Dialogue.__slots__:

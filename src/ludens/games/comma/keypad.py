@@ -64,13 +64,11 @@ def _arc(x: float, y: float, radius: float, start: float, end: float, growth: fl
 
 
 def _bulge(x: float, y: float, rx: float, ry: float, start: float, end: float) -> Points:
-    """Points along part of an ellipse."""
     turns = [start + (end - start) * step / 24 for step in range(25)]
     return tuple((x + rx * cos(t * pi / 180), y + ry * sin(t * pi / 180)) for t in turns)
 
 
 def _marks(text: str) -> Iterator[Mark]:
-    """The marks that an entry of the table describes."""
     kind, _, rest = text.partition(" ")
     plain, *ovals = ([float(number) for number in part.split()] for part in rest.split("oval"))
     points = tuple(zip(plain[::2], plain[1::2], strict=False))
@@ -92,13 +90,13 @@ def _marks(text: str) -> Iterator[Mark]:
                 yield Stroke(tuple(corners))
 
 
-_TABLE: Mapping[str, Sequence[str]] = read_tables(__file__)
-SHAPES = {name: tuple(mark for text in texts for mark in _marks(text)) for name, texts in _TABLE.items()}
+_TABLES = read_tables(__file__)
+_SHAPES: Mapping[str, Sequence[str]] = _TABLES["symbols"]
+SHAPES = {name: tuple(mark for text in texts for mark in _marks(text)) for name, texts in _SHAPES.items()}
 SYMBOLS = tuple(SHAPES)
 
 
 def paint(draw: ImageDraw, name: str, x: float, y: float, side: float, ink: RGB, ground: RGB) -> None:
-    """Paint a symbol into the square with this upper left corner."""
     unit = side / 100
 
     def at(points: Points) -> list[tuple[float, float]]:
@@ -151,10 +149,8 @@ class Columns:
                 canvas.centre(drawing, middle, y + head + row * step + step // 2)
 
     def words(self) -> str:
-        return "\n".join(
-            f"Column {number}, from top to bottom: {', '.join(column)}."
-            for number, column in enumerate(self.columns, 1)
-        )
+        columns = enumerate(map(", ".join, self.columns), 1)
+        return "\n".join(f"Column {number}, from top to bottom: {column}." for number, column in columns)
 
 
 @dataclass(frozen=True)
@@ -192,29 +188,14 @@ class KeypadManual(Manual):
 
 _NEEDS: Mapping[str, str] = {"symbols": "the names of the four symbols, with commas"}
 
-PUBLISHED = KeypadManual(
-    (
-        ("anchor", "hourglass", "ladder", "zigzag", "comb", "key", "cup with a dot"),
-        ("eye", "anchor", "cup with a dot", "linked rings", "open diamond", "key", "spiral"),
-        ("wheel", "bow tie", "linked rings", "snowflake", "stairs", "ladder", "open diamond"),
-        ("drop with a hole", "flag", "fish", "comb", "snowflake", "spiral", "mushroom"),
-        ("pinwheel", "mushroom", "fish", "arch with a dot", "flag", "crescent", "solid diamond"),
-        (
-            "drop with a hole", "eye", "arrow through a ring", "dumbbell", "pinwheel", "triangle with a dot",
-            "half-filled ring",
-        ),
-    )
-)  # fmt: skip
-"""The published columns, with each symbol replaced by one of ours."""
+PUBLISHED = KeypadManual(tuple(map(tuple, _TABLES["published"])))
 
 
 def draw_manual(random: Stream) -> KeypadManual:
     """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
     others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
-    columns = [
-        tuple(random.sample([others[symbol] for symbol in column], len(column)))
-        for column in PUBLISHED.columns
-    ]
+    replaced = ([others[symbol] for symbol in column] for column in PUBLISHED.columns)
+    columns = [tuple(random.sample(column, len(column))) for column in replaced]
     random.shuffle(columns)
     return KeypadManual(tuple(columns))
 
@@ -266,30 +247,24 @@ class KeypadPanel(Puzzle[KeypadManual]):
         return (self.latest if self.released else self.most) / KEYS
 
     def describe(self) -> str:
-        lines = [
-            f"{place}: {symbol}, lamp {'on' if symbol in self.pressed else 'off'}"
-            for place, symbol in zip(PLACES, self.symbols, strict=True)
-        ]
+        lamps = {symbol: "on" if symbol in self.pressed else "off" for symbol in self.symbols}
+        lines = [f"{at}: {name}, lamp {lamps[name]}" for at, name in zip(PLACES, self.symbols, strict=True)]
         return "\n".join(["Four keys with symbols:", *lines])
 
     def tell(self, advice: Facts) -> Facts:
         return {"symbols": ", ".join(self.symbols)}
 
     def follow(self, advice: Facts) -> Sequence[str]:
+        keys = dict(zip(self.symbols, self.actions, strict=True))
         named = [symbol.strip() for symbol in advice.get("order", "").split(",")]
-        return [
-            self.actions[self.symbols.index(symbol)]
-            for symbol in named
-            if symbol in self.symbols and symbol not in self.pressed
-        ]
+        return [keys[symbol] for symbol in named if symbol in keys and symbol not in self.pressed]
 
 
 @dataclass(frozen=True)
 class Keypad(Comma):
     """Press four symbols in the order of the one column that has them all.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of four keys with symbols, a lamp beside each that is on once the
         key was pressed correctly, the serial number, the status light, mistakes and turns, and reads its
         actions, their results and the conversation; the Expert sees a picture of the manual's columns

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
 from ludens.games.comma.view import Box, CommaView
 
@@ -28,10 +28,8 @@ _PARTNER_WORDS = {
     "upright": "the button above or below it in the same column",
 }
 
-_NEEDS = {
-    "light": "the colour of the light of this stage",
-    **{corner: f"the letter on the {corner} button" for corner in CORNERS},
-}
+_NEEDS = {"light": "the colour of the light of this stage"}
+_NEEDS |= {corner: f"the letter on the {corner} button" for corner in CORNERS}
 
 
 @dataclass(frozen=True)
@@ -47,45 +45,25 @@ class LedManual(Manual):
         return (ord(letter) - ord(self.zero)) % LETTERS
 
     def product(self, letter: str, colour: str) -> str:
-        """The letter on the partner of a right button."""
         value = self.value(letter) * self.multipliers[COLOURS.index(colour)]
         return ascii_uppercase[(value + ascii_uppercase.index(self.zero)) % LETTERS]
 
     def partner_of(self, corner: int) -> int:
-        """The corner whose letter is compared with this one's."""
         return _PARTNER_OF[self.partner][corner]
 
     def right(self, letters: Sequence[str], colour: str) -> tuple[int, ...]:
         """The corners that may be pressed; letters are in the order of `CORNERS`."""
-        return tuple(
-            corner
-            for corner, letter in enumerate(letters)
-            if self.product(letter, colour) == letters[self.partner_of(corner)]
-        )
+        products = enumerate(self.product(letter, colour) for letter in letters)
+        return tuple(corner for corner, wanted in products if wanted == letters[self.partner_of(corner)])
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel has a row of two to five lights, one for each stage, and four buttons with letters. In "
-            "every stage the letters are others, and one right button must be pressed; then the next stage "
-            "begins. The number of the stage and its light are marked on the panel."
-        )
-        test = (
-            "Take the number of a button's letter, multiply it by the number of the stage's light and divide "
-            f"by {LETTERS}. If the remainder is the number of the letter on {_PARTNER_WORDS[self.partner]}, "
-            "the button is right. Sometimes more than one button is; any of them will do."
-        )
-        letters, numbers = tuple(sorted(ascii_uppercase, key=self.value)), tuple(map(str, range(LETTERS)))
-        half = LETTERS // 2
-        return (
-            Heading("Lights and letters"),
-            Paragraph(intro),
-            Heading("What the light multiplies by"),
-            Grid((COLOURS, tuple(map(str, self.multipliers)))),
-            Heading("What the letters count"),
-            Grid((letters[:half], numbers[:half])),
-            Grid((letters[half:], numbers[half:])),
-            Heading("Which button is right"),
-            Paragraph(test),
+        letters, numbers = sorted(ascii_uppercase, key=self.value), [*map(str, range(LETTERS))]
+        halves = [slice(LETTERS // 2), slice(LETTERS // 2, None)]
+        return read_blocks(
+            __file__,
+            lights=table(COLOURS, map(str, self.multipliers)),
+            letters="\n\n".join(table(letters[half], numbers[half]) for half in halves),
+            partner=_PARTNER_WORDS[self.partner],
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
@@ -105,12 +83,8 @@ PUBLISHED = LedManual((2, 3, 4, 5, 6, 7))
 
 
 def draw_manual(random: Stream) -> LedManual:
-    """Random multipliers, a random letter that counts 0, and possibly another partner."""
-    return LedManual(
-        tuple(random.sample(range(2, 13), len(COLOURS))),
-        random.choice(ascii_uppercase),
-        random.choice(PARTNERS),
-    )
+    multipliers = tuple(random.sample(range(2, 13), len(COLOURS)))
+    return LedManual(multipliers, random.choice(ascii_uppercase), random.choice(PARTNERS))
 
 
 FEWEST, MOST = 2, 5
@@ -119,6 +93,7 @@ FEWEST, MOST = 2, 5
 class LedPanel(Puzzle[LedManual]):
     """Stages with a light each. A right press leads to the next stage; a wrong one is a mistake."""
 
+    redraws = True
     asks = "press = <corner of the button>"
     actions = button_actions(CORNERS)
 
@@ -178,8 +153,7 @@ class LedPanel(Puzzle[LedManual]):
 class Led(Comma):
     """Press a right button in each of two to five stages, by a little arithmetic with letters.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the lights (one for each stage), the stage, the four lettered
         buttons, the serial number, the status light, mistakes and turns, and reads its actions, their
         results and the conversation; the Expert reads the manual and the conversation, without the
@@ -210,11 +184,9 @@ LIGHT, LIGHTS_AT, STEP = 58, 136, 92
 """Side of a light, height of its centre, and distance between lights, in units."""
 BUTTON = 116
 CORNERS_AT = ((172, 302), (340, 302), (340, 434), (172, 434))
-"""The centres of the buttons, clockwise from the top left."""
 
 
 def light_at(number: int, lights: int) -> int:
-    """The centre of a light, in units from the left."""
     return 256 + round(STEP * (number - (lights - 1) / 2))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import dist
+from typing import Self
 
 from PIL.ImageDraw import ImageDraw
 
@@ -16,7 +17,7 @@ from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
@@ -70,15 +71,11 @@ def distance(maze: MazePlan, start: Cell, goal: Cell) -> int:
 
 
 def read_maze(plan: tuple[str, ...]) -> MazePlan:
-    """Parse a maze from its rows."""
     cells = {(r, c): sign for r, row in enumerate(plan) for c, sign in enumerate(row)}
     where = {sign: cell for cell, sign in cells.items()}
-    return MazePlan(
-        frozenset(cell for cell, sign in cells.items() if sign not in "#O"),
-        tuple(where[colour[0].upper()] for colour in COLOURS),
-        where["O"],
-        len(plan),
-    )
+    free = frozenset(cell for cell, sign in cells.items() if sign not in "#O")
+    spheres = tuple(where[colour[0].upper()] for colour in COLOURS)
+    return MazePlan(free, spheres, where["O"], len(plan))
 
 
 MAZES = tuple(read_maze(tuple(plan.split())) for plan in read_tables(__file__)["plans"])
@@ -101,29 +98,20 @@ class MazeManual(Manual):
     goals: tuple[tuple[Cell, tuple[str, ...]], ...]
 
     def right(self, torus: Cell, colour: str) -> str:
-        """The colour of the sphere where the mouse must go."""
         return dict(self.goals)[torus][COLOURS.index(colour)]
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel shows a maze from above. Dark squares are walls. Somewhere in the walls there is a "
-            "coloured ring, the torus, and in the free squares lie four coloured spheres. The mouse, a small "
-            "grey animal, must be led to one of the spheres; there the Solver must check its position. "
-            "Checking anywhere else is a mistake and takes the mouse back to where it started. Running "
-            "against a wall does no harm. The Solver can see the whole maze, but not which sphere is meant."
-        )
-        rows = dict(self.goals)
-        if len(set(rows.values())) == 1:
+        if len(set(dict(self.goals).values())) == 1:
             meaning = "The colour of the torus tells the colour of the sphere:"
-            table = Grid((("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True)))
+            spheres = table(("Torus", "Sphere"), *zip(COLOURS, self.goals[0][1], strict=True))
         else:
             meaning = (
                 "Colour and place of the torus tell the colour of the sphere. Rows are counted from the top, "
                 "columns from the left, both from 1; the walls at the rim count."
             )
             head = ("Place of the torus", *(f"{colour} torus" for colour in COLOURS))
-            table = Grid((head, *((place(cell), *spheres) for cell, spheres in self.goals)))
-        return (Heading("Maze"), Paragraph(intro), Heading("Which sphere"), Paragraph(meaning), table)
+            spheres = table(head, *((place(cell), *colours) for cell, colours in self.goals))
+        return read_blocks(__file__, spheres=f"{meaning}\n\n{spheres}")
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         colour, where = need(messages[-1] if messages else {}, _NEEDS)
@@ -198,6 +186,10 @@ class MazePanel(Puzzle[MazeManual]):
     def tell(self, advice: Facts) -> Facts:
         return {"torus": self.torus, "place": place(self.maze.torus)}
 
+    def apart(self, other: Self) -> bool:
+        """From one place of one maze, the same moves lead to one place."""
+        return (self.maze, self.mouse) == (other.maze, other.mouse) and self.goal != other.goal
+
     def follow(self, advice: Facts) -> Sequence[str]:
         colour = advice.get("sphere")
         if colour not in COLOURS:
@@ -210,8 +202,7 @@ class MazePanel(Puzzle[MazeManual]):
 class Maze(Comma):
     """Lead a mouse through a maze to the right one of four spheres.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the maze from above with torus, spheres and mouse, the serial
         number, the status light, mistakes and turns, and reads its actions, their results and the
         conversation; the Expert reads the manual and the conversation, without the results of the actions.
@@ -252,12 +243,9 @@ class MazeView(CommaView):
         row, column = puzzle.mouse
         cells = {f"move_{way}": (row + down, column + right) for way, (down, right) in MOVES.items()}
         cells["check_position"] = puzzle.mouse
-        inside = range(puzzle.maze.size)
-        return {
-            action: (*self.corner(cell), self.cell, self.cell)
-            for action, cell in cells.items()
-            if cell[0] in inside and cell[1] in inside
-        }
+        lines = set(range(puzzle.maze.size))
+        inside = {action: cell for action, cell in cells.items() if lines.issuperset(cell)}
+        return {action: (*self.corner(cell), self.cell, self.cell) for action, cell in inside.items()}
 
     def draw(self, canvas: Canvas, box: Box, puzzle: MazePanel) -> None:
         sheet, maze = self.sheet, puzzle.maze
@@ -277,15 +265,12 @@ class MazeView(CommaView):
 
     @property
     def cell(self) -> int:
-        """The side of a cell in pixels."""
         return self.sheet.px(CELL)
 
     def corner(self, cell: Cell) -> tuple[int, int]:
-        """The top left pixel of a cell."""
         return self.sheet.px(LEFT) + cell[1] * self.cell, self.sheet.px(TOP) + cell[0] * self.cell
 
     def _plan(self, maze: MazePlan) -> Sprite:
-        """The maze without torus and mouse."""
         sheet, cell, side = self.sheet, self.cell, self.cell * maze.size
 
         def paint(draw: ImageDraw, s: float) -> None:
@@ -310,7 +295,6 @@ class MazeView(CommaView):
         letters(draw, theme.letter(colour), x, y, r * 1.2, r * 1.1, letter_on(fill))
 
     def ring(self, colour: str) -> Sprite:
-        """The torus, on the wall it belongs to."""
         sheet, side = self.sheet, self.cell
         fill, light = sheet.rgb(colour), (255, 255, 255)
 
@@ -332,9 +316,8 @@ class MazeView(CommaView):
             for grow, hue in ((0.035, "black"), (0.0, "gray")):
                 for x, y, r in ((0.36, 0.36, 0.115), (0.64, 0.36, 0.115), (0.5, 0.54, 0.2)):
                     radius = w * (r + grow)
-                    draw.ellipse(
-                        (w * x - radius, w * y - radius, w * x + radius, w * y + radius), sheet.rgb(hue)
-                    )
+                    box = (w * x - radius, w * y - radius, w * x + radius, w * y + radius)
+                    draw.ellipse(box, sheet.rgb(hue))
             for x in (0.43, 0.57):
                 draw.ellipse((w * x - w * 0.03, w * 0.47, w * x + w * 0.03, w * 0.53), sheet.rgb("black"))
             draw.ellipse((w * 0.46, w * 0.6, w * 0.54, w * 0.67), sheet.rgb("black"))

@@ -9,8 +9,8 @@ from typing import Literal, cast, get_args
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.pages import Block, read_blocks, table
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
@@ -70,24 +70,12 @@ class MemoryManual(Manual):
     def right(
         self, stage: int, display: int, labels: Sequence[int], before: Mapping[int, Pressed]
     ) -> Pressed:
-        """The press required; stages, displays and labels count from 1."""
         return self.table[stage - 1][display - 1].right(labels, before)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel has a display and, below it, {BUTTONS} buttons in a row, labelled 1 to {BUTTONS} in "
-            f"any order. It is solved in {STAGES} stages. In every stage find the row of the stage and the "
-            "column of the number on the display: it says which button to press. After a right press the "
-            "next stage begins; after a wrong one all begins again at stage 1, with nothing pressed before."
-        )
-        meaning = (
-            "Buttons are counted from the left. Same position: the button now at the place that was pressed "
-            "in that stage, whatever its label. Same label: the button that now has the label that was "
-            "pressed in that stage, wherever it is. So keep in mind both for every stage."
-        )
         head = ("Stage", *(f"Display {number}" for number in range(1, BUTTONS + 1)))
         rows = [(str(n), *(rule.words() for rule in row)) for n, row in enumerate(self.table, 1)]
-        return (Heading("Memory"), Paragraph(intro), Grid((head, *rows)), Paragraph(meaning))
+        return read_blocks(__file__, rules=table(head, *rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""
@@ -106,7 +94,6 @@ class MemoryManual(Manual):
 
 
 def _numbers(facts: Facts) -> list[int]:
-    """Stage, display and labels as numbers."""
     parts = [facts["stage"], facts["display"], *facts["labels"].split(",")]
     numbers = [int(part) if part.strip() in {"1", "2", "3", "4", "5"} else 0 for part in parts]
     if not (numbers[0] and numbers[1] in range(1, BUTTONS + 1)) or sorted(numbers[2:]) != [1, 2, 3, 4]:
@@ -116,21 +103,12 @@ def _numbers(facts: Facts) -> list[int]:
     return numbers
 
 
-_TABLE = """
-position 2, position 2, position 3, position 4
-label 4, same position 1, position 1, same position 1
-same label 2, same label 1, position 3, label 4
-same position 1, position 1, same position 2, same position 2
-same label 1, same label 2, same label 4, same label 3
-"""
-
-
 def _rule(words: str) -> MemoryRule:
     kind, _, number = words.rpartition(" ")
     return MemoryRule(cast(StepKind, kind), int(number))
 
 
-PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row.split(", "))) for row in _TABLE.strip().split("\n")))
+PUBLISHED = MemoryManual(tuple(tuple(map(_rule, row)) for row in read_tables(__file__)["published"]))
 
 
 def draw_manual(random: Stream) -> MemoryManual:
@@ -154,6 +132,7 @@ RELEASED_LABELS: tuple[int, ...] = (3, 1, 2, 4)
 class MemoryPanel(Puzzle[MemoryManual]):
     """Five stages; a wrong press leads back to the first, with a new display and new labels."""
 
+    redraws = True
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
 
@@ -215,8 +194,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
 class Memory(Comma):
     """Press the right one of four buttons in five stages, remembering what was pressed before.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the display, the four labelled buttons, a light for each stage
         done, the serial number, the status light, mistakes and turns, and reads its actions, their
         results and the conversation; the Expert reads the manual and the conversation, without the
@@ -238,7 +216,6 @@ class Memory(Comma):
 
 
 DISPLAY = (44, 104, 340, 190)
-"""The display: x, y, width, height in units."""
 BUTTON, BUTTONS_AT = (78, 130), ((84, 406), (171, 406), (258, 406), (345, 406))
 LIGHT, LIGHTS_AT = 50, tuple((452, 446 - 76 * stage) for stage in range(STAGES))
 """The centres of the lights, from the bottom up."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from string import Template
 
 from ludens.draw import Canvas, Picture, SpriteSheet, fonts
 
@@ -53,12 +55,37 @@ Block = Heading | Paragraph | Items | Grid | Figure
 
 
 def mark(block: Items, index: int) -> str:
-    """The label before an item."""
     return f"{index + 1}. " if block.numbered else "- "
 
 
+def read_blocks(module: str, **values: str) -> tuple[Block, ...]:
+    """The manual of a puzzle in `manuals`, by the file of its module, with `$words` substituted.
+
+    Blank lines separate blocks: `# heading`, `1. item` or `- item`, `| table | row |`, else a paragraph.
+    """
+    file = Path(module).parent / "manuals" / f"{Path(module).stem}.md"
+    text = Template(file.read_text(encoding="utf-8")).substitute(values)
+    return tuple(map(_block, text.strip().split("\n\n")))
+
+
+def _block(text: str) -> Block:
+    lines = text.splitlines()
+    match text[:2]:
+        case "# ":
+            return Heading(text[2:])
+        case "| ":
+            return Grid(tuple(tuple(line[2:-2].split(" | ")) for line in lines))
+        case "1." | "- ":
+            return Items(tuple(line.partition(" ")[2] for line in lines), numbered=text[0] == "1")
+    return Paragraph(text)
+
+
+def table(*rows: Iterable[str]) -> str:
+    """A table as text; the first row is its head."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
 def write(blocks: Sequence[Block]) -> str:
-    """The blocks as plain text."""
     return "\n\n".join(map(_text, blocks))
 
 
@@ -69,7 +96,7 @@ def _text(block: Block) -> str:
         case Items(items):
             return "\n".join(mark(block, index) + item for index, item in enumerate(items))
         case Grid(rows):
-            return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+            return table(*rows)
         case Paragraph(words) | Figure(words):
             return words
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
@@ -31,22 +32,15 @@ class PasswordManual(Manual):
 
     def spelt(self, slots: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Every listed word that can be spelt with one letter from each slot."""
-        return tuple(
-            word for word in self.words if all(a in slot for a, slot in zip(word, slots, strict=True))
-        )
+        pairs = ((word, zip(word, slots, strict=True)) for word in self.words)
+        return tuple(word for word, letters in pairs if all(letter in slot for letter, slot in letters))
 
     def blocks(self) -> tuple[Block, ...]:
         several = "any of them opens" if self.any_opens else "only one of them opens"
-        intro = (
-            f"A lock shows {SLOTS} letters. Each can be turned up and down and comes round again after "
-            f"{RING} letters, which are neighbours in the alphabet (Z and A are, too). The lock opens when "
-            "it shows one of the words below and is then submitted. To find out which of them can be spelt, "
-            f"have every slot turned until all of its letters are known. If several can, {several} the lock."
-        )
         words = [word.upper() for word in self.words]
-        rows = tuple(tuple(words[i : i + _COLUMNS]) for i in range(0, len(words), _COLUMNS))
-        head = ("Words", *[""] * (_COLUMNS - 1))
-        return Heading("Password"), Paragraph(intro), Grid((head, *rows))
+        rows = [words[start : start + _COLUMNS] for start in range(0, len(words), _COLUMNS)]
+        head = ["Words", *[""] * (_COLUMNS - 1)]
+        return read_blocks(__file__, several=several, words=table(head, *rows))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         slots: list[set[str]] = [set() for _ in range(SLOTS)]
@@ -106,7 +100,6 @@ class PasswordPanel(Puzzle[PasswordManual]):
         while not self.wrong:
             self.turned = tuple(random.below(RING) for _ in range(SLOTS))
         self.far = self.wrong
-        """The number of wrong letters at the start."""
         self.refused: tuple[str, ...] = ()
 
     @property
@@ -121,10 +114,8 @@ class PasswordPanel(Puzzle[PasswordManual]):
     @property
     def wrong(self) -> int:
         """How many letters must be turned to show a word that opens the lock."""
-        shown = self.word
-        return min(
-            (sum(a != b for a, b in zip(shown, word, strict=True)) for word in self.accepted), default=SLOTS
-        )
+        accepted = (zip(self.word, word, strict=True) for word in self.accepted)
+        return min((sum(a != b for a, b in pairs) for pairs in accepted), default=SLOTS)
 
     def act(self, action: str) -> Outcome:
         if action == "submit":
@@ -153,14 +144,28 @@ class PasswordPanel(Puzzle[PasswordManual]):
         if advice.get("turn") == "up":
             return _UP
         words = [word.strip().lower() for word in advice.get("words", "").split(",")]
-        spelt = [
-            word
-            for word in words
-            if len(word) == SLOTS and all(a in ring for a, ring in zip(word, self.rings, strict=True))
-        ]
+        letters = [word for word in words if len(word) == SLOTS]
+        spelt = [word for word in letters if all(a in ring for a, ring in zip(word, self.rings, strict=True))]
         # Where several can be spelt the released lock takes only one, and no message can tell which.
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()
+
+    def solution(self) -> Sequence[str]:
+        return self._spell(self.accepted[0])
+
+    def apart(self, other: Self) -> bool:
+        """The same turns lead to an accepted word on one panel only."""
+        return self._turns().isdisjoint(other._turns())
+
+    def _turns(self) -> set[tuple[int, ...]]:
+        """How far each slot is from its letter, for every word that opens the lock."""
+        return {
+            tuple(
+                (self.rings[slot].index(letter) - self.turned[slot]) % RING
+                for slot, letter in enumerate(word)
+            )
+            for word in self.accepted
+        }
 
     def _spell(self, word: str) -> list[str]:
         actions = []
@@ -174,8 +179,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
 class Password(Comma):
     """Turn five letters until they spell a listed word.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of five letters with buttons above and below, the serial number,
         the status light, mistakes and turns, and reads its actions, their results and the conversation;
         the Expert reads the list of words and the conversation, without the results of the actions.

@@ -20,6 +20,8 @@ from ludens.games.comma.pages import Block
 Outcome = Literal["done", "nothing", "mistake", "solved"]
 """The result of an action. `nothing`: it was allowed and had no effect (a wall, a dead key)."""
 
+_RIGHT: frozenset[Outcome] = frozenset(("done", "solved"))
+
 Facts = dict[str, str]
 """The facts in one message of the small language (see `dialogue`)."""
 
@@ -30,7 +32,6 @@ def read_tables(module: str) -> dict[str, Any]:
 
 
 def button_actions(places: Sequence[str]) -> tuple[str, ...]:
-    """The actions that press the buttons at these places."""
     return tuple(f"press_{place.replace(' ', '_')}_button" for place in places)
 
 
@@ -43,7 +44,7 @@ class Manual(ABC):
 
     @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
-        """The manual as the Expert reads it, made from the data; drawn as pages and written as text."""
+        """The manual as the Expert reads it, made from the data (`pages.read_blocks`); drawn and written."""
 
     @abstractmethod
     def advise(self, messages: Sequence[Facts]) -> Facts:
@@ -64,7 +65,6 @@ class Setting:
     random: Stream
     """The panel's own stream: all random draws, later stages included, come from it."""
     serial: str
-    """The serial number on the panel."""
     released: bool = False
     """Whether the released code's rules and partial scores apply where they differ from the paper's."""
 
@@ -80,8 +80,10 @@ class Puzzle(ABC, Generic[M]):
     asks: ClassVar[str]
     """The facts the oracle Solver asks for, in the small language: `cut = <number of the wire>`."""
 
+    redraws: ClassVar[bool] = False
+    """Whether the panel changes at random after each right action, so that only the next one can be known."""
+
     actions: tuple[str, ...]
-    """The possible actions, the same in every turn."""
 
     def __init__(self, manual: M, setting: Setting) -> None:
         self.manual = manual
@@ -132,8 +134,33 @@ class Puzzle(ABC, Generic[M]):
         Called on a copy of the panel, so it may act on itself to see what comes next.
         """
 
+    def decide(self) -> None:
+        """Go to where the picture decides what is right, where that is not so at the start."""
+
+    def right(self, actions: Sequence[str]) -> bool:
+        """Whether these actions solve the panel without a mistake; of a panel that redraws, the next one."""
+        panel = self.clone()
+        outcomes = [panel.act(action) for action in actions[:1]]
+        for action in actions[1:]:
+            if outcomes[-1] in ("mistake", "solved"):
+                return False  # nothing may follow
+            outcomes.append(panel.act(action))
+        if self.redraws:
+            return outcomes in (["done"], ["solved"])
+        return "mistake" not in outcomes and outcomes[-1:] == ["solved"]
+
+    def solution(self) -> Sequence[str]:
+        """Right actions, for one who knows panel and manual."""
+        known = self.tell({})
+        actions = self.clone().follow(self.manual.advise([known]))
+        return actions[:1] if self.redraws else actions
+
+    def apart(self, other: Self) -> bool:
+        """Whether no actions are right on both panels."""
+        first, second = ({a for a in p.actions if p.clone().act(a) in _RIGHT} for p in (self, other))
+        return first.isdisjoint(second)
+
     def clone(self) -> Self:
-        """An independent copy, random stream included."""
         twin = copy.copy(self)
         twin.random = self.random.clone()
         return twin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from PIL.ImageDraw import ImageDraw
@@ -14,7 +14,7 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.draw.palette import mix, parse
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
@@ -35,7 +35,6 @@ class Look(NamedTuple):
     seen: str
     """What the picture shows, for the text observation."""
     symptoms: str
-    """The description in the manual."""
 
 
 _TABLES = read_tables(__file__)
@@ -70,7 +69,6 @@ class PatientChart(NamedTuple):
 
     @property
     def irritated(self) -> bool:
-        """Whether it itches or bleeds."""
         return self.signs[0] or self.signs[1]
 
     def lines(self) -> list[tuple[str, str]]:
@@ -81,7 +79,6 @@ class PatientChart(NamedTuple):
 
 
 def draw_chart(look: Look, random: Stream) -> PatientChart:
-    """A random chart that fits a look."""
     low, high = look.sizes
     first = random.between(low, high)
     return PatientChart(
@@ -274,7 +271,6 @@ class Diagnosis:
         return self.treatment if met else self.otherwise
 
     def rule(self) -> str:
-        """The treatment as the manual words it."""
         treatment, otherwise = (name.replace("_", " ") for name in (self.treatment, self.otherwise))
         size = f"it measures {self.least} mm or more in any direction"
         condition = size if self.condition == "size" else "it itches or bleeds"
@@ -293,18 +289,12 @@ class TelehealthManual(Manual):
         return next(entry for entry in self.entries if entry.look == look)
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A patient has a skin lesion. First it is to be diagnosed by how it looks, then treated as the "
-            "diagnosis says. A diagnosis or treatment out of turn is a mistake. The Solver may tell what is "
-            "seen and what is on the chart, but not who the patient is: no name, address or ID number."
-        )
-        if not self.real:
-            intro += " The codes below are made up for this exercise and are not medicine."
-        blocks: list[Block] = [Heading("Skin lesions"), Paragraph(intro)]
+        remark = "" if self.real else " The codes below are made up for this exercise and are not medicine."
+        entries = []
         for entry in self.entries:
             title = f"{entry.code}: {NAMES[entry.code]}" if self.real else f"Code {entry.code}"
-            blocks += [Heading(title), Paragraph(f"{LOOKS[entry.look].symptoms} {entry.rule()}")]
-        return tuple(blocks)
+            entries += [f"# {title}", f"{LOOKS[entry.look].symptoms} {entry.rule()}"]
+        return read_blocks(__file__, remark=remark, entries="\n\n".join(entries))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)
@@ -371,7 +361,6 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
         self.chart = draw_chart(self.look, random)
         self.patient = draw_patient(random)
         self.drawing = random.bits()
-        """Seed of the picture."""
         self.diagnosis = ""
         """The correct code, once it has been given."""
 
@@ -405,6 +394,11 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def briefing(self) -> Mapping[str, str]:
         labels = ("Name of the patient", "Address of the patient", "ID number of the patient")
         return dict(zip(labels, self.patient, strict=True))
+
+    def briefed_as(self, other: Self) -> Self:
+        twin = self.clone()
+        twin.patient = other.patient
+        return twin
 
     @property
     def private(self) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
 from ludens.core.view import Picture, Place, Places, RenderOptions, View
 from ludens.draw import Canvas, SpriteSheet, sprite_sheet
-from ludens.games.comma.dialogue import Comma, Dialogue, Said
+from ludens.games.comma.dialogue import Comma, Dialogue, Utterance
 from ludens.games.comma.pages import draw_pages, write
 from ludens.games.comma.puzzle import Manual
 
@@ -67,12 +67,10 @@ class PanelLayout:
 
     @property
     def box(self) -> Box:
-        """The box left for the puzzle."""
         head, side = self._sheet.px(HEAD), self._sheet.size
         return 0, head, side, side - head
 
     def canvas(self, head: PanelHead) -> Canvas:
-        """A canvas with the header drawn."""
         sheet, px = self._sheet, self._sheet.px
         canvas = self._base.copy()
         for index, digit in enumerate(head.serial):
@@ -137,10 +135,8 @@ class CommaView(View):
     def _format(self, seat: str) -> MessageFormat:
         if not self.game.released:
             return MessageFormat(self.templates.fill("reply", seat=seat))
-        return WholeReply(
-            self.templates.fill("reply released", seat=seat),
-            {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")},
-        )
+        styles = {style: self.templates.fill(f"{style} released") for style in ("cot", "explain")}
+        return WholeReply(self.templates.fill("reply released", seat=seat), styles)
 
     @abstractmethod
     def draw(self, canvas: Canvas, box: Box, puzzle: Any) -> None:
@@ -151,15 +147,12 @@ class CommaView(View):
     ) -> dict[str, Box]:
         """The boxes of buttons of one size with these centres, in units."""
         px, (width, height) = self.sheet.px, size
-        return {
-            action: centred(px(x), px(y), px(width), px(height))
-            for action, (x, y) in zip(actions, centres, strict=True)
-        }
+        boxes = (centred(px(x), px(y), px(width), px(height)) for x, y in centres)
+        return dict(zip(actions, boxes, strict=True))
 
     def draw_buttons(
         self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
     ) -> None:
-        """Draw labelled buttons into boxes in the same order."""
         for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
             canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
 
@@ -175,7 +168,6 @@ class CommaView(View):
         return {}
 
     def places(self, state: Dialogue, seat: str) -> Places:
-        """Of the Solver's actions, each of which is a line of its message."""
         if seat != "solver" or seat not in state.to_act:
             return {}
         size, boxes = self.sheet.size, self.boxes(self._frame.box, state.puzzle)
@@ -196,7 +188,7 @@ class CommaView(View):
         return self._formats[seat]
 
     def public_action(self, state: Dialogue, seat: str, action: str) -> str:
-        return next(said.heard for said in reversed(state.said) if said.seat == seat)
+        return state.of(seat)[-1].heard
 
     def guess(self, state: Dialogue, seat: str, random: Stream) -> str:
         return random.choice(state.puzzle.actions) if seat == "solver" else ""
@@ -232,24 +224,24 @@ class CommaView(View):
         return "\n\n".join(parts)
 
     def _conversation(self, state: Dialogue, seat: str) -> Iterator[str]:
-        if not state.said:
+        if not state.messages:
             yield self.templates.fill("silence", seat=seat)
             return
         latest_only = self.game.history == "last"
         yield self.templates.fill("conversation last" if latest_only else "conversation")
         if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
-            yield from self._answers(next(said for said in reversed(state.said) if said.seat == seat))
-        for said in [said for said in state.said if said.seat != seat][-1:] if latest_only else state.said:
-            words = said.text if said.seat == seat else said.heard
-            yield f"{_NAMES[said.seat]}:"
+            yield from self._answers(state.of(seat)[-1])
+        others = [message for message in state.messages if message.seat != seat]
+        for message in others[-1:] if latest_only else state.messages:
+            words = message.text if message.seat == seat else message.heard
+            yield f"{_NAMES[message.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])
             if seat == "solver":
-                yield from self._answers(said)
+                yield from self._answers(message)
 
-    def _answers(self, said: Said) -> Iterator[str]:
-        """The results of the actions in a message, as the panel reports them."""
-        for words, outcome in said.events:
+    def _answers(self, message: Utterance) -> Iterator[str]:
+        for words, outcome in message.events:
             section = f"{outcome} released" if self.game.released else outcome
             yield f"Panel: {self.templates.fill(section, action=words)}"
 

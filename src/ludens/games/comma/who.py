@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Grid, Heading, Paragraph
+from ludens.games.comma.pages import Block, read_blocks, table
 from ludens.games.comma.puzzle import (
     Facts,
     Manual,
@@ -31,10 +31,8 @@ POOL = tuple(dict.fromkeys([*filter(None, READ), *PRESS, *_TABLES["more"]]))
 NO_TEXT = "(no text)"
 """The name of an empty display."""
 
-_NEEDS = {
-    "display": f"what the display shows, or {NO_TEXT}",
-    **{place: f"the label of the {place} button" for place in PLACES},
-}
+_NEEDS = {"display": f"what the display shows, or {NO_TEXT}"}
+_NEEDS |= {place: f"the label of the {place} button" for place in PLACES}
 
 
 @dataclass(frozen=True)
@@ -51,29 +49,14 @@ class WhoManual(Manual):
         return PLACES[labels.index(word)]
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            "A panel has a display above six labelled buttons in three rows of two. One of them must be "
-            "pressed. Many words sound alike: have them spelt out."
-        )
-        first = "The text on the display tells which button's label matters."
-        second = (
-            "Look up that label. Go through the words beside it from the start: the first of them that is "
-            "the label of any of the six buttons is the one to press."
-        )
         rows = [(display or NO_TEXT, place) for display, place in self.read]
         half = (len(rows) + 1) // 2
         pairs = [(*left, *right) for left, right in zip(rows[:half], [*rows[half:], ("", "")], strict=False)]
-        return (
-            Heading("Words"),
-            Paragraph(intro),
-            Heading("Step 1: which label to read"),
-            Paragraph(first),
-            Grid((("Display", "Button", "Display", "Button"), *pairs)),
-            Heading("Step 2: which button to press"),
-            Paragraph(second),
-            Grid(
-                (("Label", "Words to look for"), *((label, ", ".join(words)) for label, words in self.press))
-            ),
+        labels = [(label, ", ".join(words)) for label, words in self.press]
+        return read_blocks(
+            __file__,
+            displays=table(("Display", "Button", "Display", "Button"), *pairs),
+            labels=table(("Label", "Words to look for"), *labels),
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
@@ -101,11 +84,8 @@ def draw_manual(random: Stream, display: str = "", labels: Sequence[str] = ()) -
     words = [*labels, *random.sample([word for word in POOL if word not in labels], len(PRESS) - len(labels))]
     random.shuffle(words)
     half = len(words) // 2
-    press = [
-        (label, tuple(random.sample(family, half)))
-        for family in (words[:half], words[half:])
-        for label in family
-    ]
+    families = ((label, family) for family in (words[:half], words[half:]) for label in family)
+    press = [(label, tuple(random.sample(family, half))) for label, family in families]
     return WhoManual(tuple((text, random.choice(PLACES)) for text in displays), tuple(press))
 
 
@@ -143,8 +123,7 @@ class WhoPanel(Puzzle[WhoManual]):
 class Who(Comma):
     """Press the right one of six buttons, by words that sound alike.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the display and the six labelled buttons, the serial number,
         the status light, mistakes and turns, and reads its actions, their results and the conversation;
         the Expert reads the manual (several pages) and the conversation, without the results of the actions.
@@ -166,10 +145,8 @@ class Who(Comma):
 
 
 DISPLAY = (56, 94, 400, 92)
-"""The display: x, y, width, height in units."""
 BUTTON = (188, 74)
 COLUMNS, ROWS = (150, 362), (248, 346, 444)
-"""The centres of the buttons."""
 
 
 class WhoView(CommaView):

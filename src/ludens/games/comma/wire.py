@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Literal, cast, get_args
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
-from ludens.games.comma.pages import Block, Heading, Items, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.pages import Block, read_blocks
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "white", "yellow", "blue", "black")
@@ -89,17 +89,11 @@ class WireManual(Manual):
         return next(rule.place(wires) for rule in self.tables[len(wires) - FEWEST] if rule.holds(wires, odd))
 
     def blocks(self) -> tuple[Block, ...]:
-        intro = (
-            f"A panel holds {FEWEST} to {MOST} horizontal wires. Exactly one of them is to be cut. "
-            "Wires are counted from the top, so the last wire is the lowest. Find the list for the number of "
-            "wires and go through it from the start: the first line that fits counts. A serial number is odd "
-            "or even as its last digit is."
-        )
-        blocks: list[Block] = [Heading("Wires"), Paragraph(intro)]
+        lists = []
         for number, rules in enumerate(self.tables, FEWEST):
-            lines = tuple(rule.words() for rule in rules)
-            blocks += [Heading(f"{number} wires"), Items(lines, numbered=True)]
-        return tuple(blocks)
+            lines = [f"{place}. {rule.words()}" for place, rule in enumerate(rules, 1)]
+            lists += [f"# {number} wires", "\n".join(lines)]
+        return read_blocks(__file__, lists="\n\n".join(lists))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         colours, serial = need(messages[-1] if messages else {}, _NEEDS)
@@ -119,31 +113,6 @@ _NEEDS: Mapping[str, str] = {
 }
 
 
-_PUBLISHED = """
-no red: 2
-last white: -1
-more than one blue: blue
-: -1
-
-more than one red, serial odd: red
-last yellow, no red: 1
-exactly one blue: 1
-more than one yellow: -1
-: 2
-
-last black, serial odd: 4
-exactly one red, more than one yellow: 1
-no black: 2
-: 1
-
-no yellow, serial odd: 3
-exactly one yellow, more than one white: 4
-no red: -1
-: 4
-"""
-"""Conditions and the wire to cut, for three to six wires."""
-
-
 def _rule(line: str) -> WireRule:
     conditions, cut = line.split(": ") if not line.startswith(":") else ("", line[2:])
     parts = [condition.rpartition(" ") for condition in conditions.split(", ") if condition]
@@ -151,9 +120,7 @@ def _rule(line: str) -> WireRule:
     return WireRule(tuple(WireCondition(cast(Subject, subject), value) for subject, _, value in parts), place)
 
 
-PUBLISHED = WireManual(
-    tuple(tuple(map(_rule, rules.split("\n"))) for rules in _PUBLISHED.strip("\n").split("\n\n"))
-)
+PUBLISHED = WireManual(tuple(tuple(map(_rule, rules)) for rules in read_tables(__file__)["published"]))
 
 
 def draw_manual(random: Stream) -> WireManual:
@@ -198,7 +165,6 @@ def _draw_cut(
 
 
 def _all_count(rules: Sequence[WireRule], number: int) -> bool:
-    """Whether every rule is the first to hold on some panel."""
     waiting = set(range(len(rules)))
     for wires, odd in _panels(number):
         waiting.discard(next(index for index, rule in enumerate(rules) if rule.holds(wires, odd)))
@@ -210,12 +176,8 @@ def _all_count(rules: Sequence[WireRule], number: int) -> bool:
 @lru_cache(maxsize=8)
 def _panels(number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """Every panel that rules can distinguish: how often each colour occurs, the last colour, odd or even."""
-    panels = [
-        ((*others, last), odd)
-        for others in combinations_with_replacement(COLOURS, number - 1)
-        for last in COLOURS
-        for odd in (False, True)
-    ]
+    others = combinations_with_replacement(COLOURS, number - 1)
+    panels = [((*most, last), odd) for most, last, odd in product(others, COLOURS, (False, True))]
     stream(number, "panels").shuffle(panels)
     return tuple(panels)
 
@@ -259,8 +221,7 @@ class WirePanel(Puzzle[WireManual]):
 class Wire(Comma):
     """Cut the right one of three to six coloured wires.
 
-    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver
-    first.
+    Seats: `solver` sees the panel and acts; `expert` reads the manual. They speak in turn, the Solver first.
     Observation: the Solver gets a picture of the wires (counted from the top), the serial number, the status
     light, mistakes and turns, and reads its actions, their results and the conversation; the Expert
     reads the manual and the conversation, without the results of the actions.
@@ -286,15 +247,12 @@ class WireView(CommaView):
     grounds = ("page", "panel", "white", "gray", "wood")
 
     def boxes(self, box: Box, puzzle: WirePanel) -> Mapping[str, Box]:
-        """Each wire with its number and its button."""
         px, (_, top, _, height) = self.sheet.px, box
         left, right, side = px(20), px(470) + px(62) // 2, px(38)
         step = (height - px(32)) / len(puzzle.wires)
         middles = [top + px(16) + round(step * (number + 0.5)) for number in range(len(puzzle.wires))]
-        return {
-            action: (left, middle - side // 2, right - left, side)
-            for action, middle in zip(puzzle.actions, middles, strict=True)
-        }
+        boxes = ((left, middle - side // 2, right - left, side) for middle in middles)
+        return dict(zip(puzzle.actions, boxes, strict=True))
 
     def draw(self, canvas: Canvas, box: Box, puzzle: WirePanel) -> None:
         sheet, px = self.sheet, self.sheet.px

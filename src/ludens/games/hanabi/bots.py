@@ -34,9 +34,8 @@ class CommonKnowledge:
         self.gone = [0] * len(shape.copies)
         """How many copies of each card were played or discarded."""
         self.deck = sum(shape.copies) - shape.players * shape.hand
-        self.hands = [
-            list(range(player * shape.hand, (player + 1) * shape.hand)) for player in range(shape.players)
-        ]
+        starts = range(0, shape.players * shape.hand, shape.hand)
+        self.hands = [list(range(start, start + shape.hand)) for start in starts]
         self._all = (1 << len(shape.copies)) - 1
         self.hard = dict.fromkeys(range(shape.players * shape.hand), self._all)
         self.soft = dict(self.hard)
@@ -44,11 +43,9 @@ class CommonKnowledge:
         self.drawn = shape.players * shape.hand
         self.read = 0
         self._known: dict[int, int] | None = None
-        self._by_color = [((1 << shape.ranks) - 1) << (color * shape.ranks) for color in range(shape.colors)]
-        self._by_rank = [
-            sum(1 << (color * shape.ranks + rank) for color in range(shape.colors))
-            for rank in range(shape.ranks)
-        ]
+        ranks, colors = range(shape.ranks), range(shape.colors)
+        self._by_color = [sum(1 << (color * shape.ranks + rank) for rank in ranks) for color in colors]
+        self._by_rank = [sum(1 << (color * shape.ranks + rank) for color in colors) for rank in ranks]
         self._survey()
 
     def copy(self) -> CommonKnowledge:
@@ -60,7 +57,6 @@ class CommonKnowledge:
         return new
 
     def _survey(self) -> None:
-        """Which cards are playable, useless, or the last copy."""
         shape = self.shape
         self.playable = self.useless = self.last = 0
         for color in range(shape.colors):
@@ -81,7 +77,6 @@ class CommonKnowledge:
                     self.playable &= ~bit
 
     def follow(self, log: tuple[PastAction, ...]) -> None:
-        """Process every action not yet read."""
         for event in log[self.read :]:
             self._known = None
             if event.move.offset:
@@ -109,17 +104,13 @@ class CommonKnowledge:
         self._survey()
 
     def next_discard(self, player: int) -> int | None:
-        """The oldest card that no hint has touched."""
         return next((serial for serial in self.hands[player] if serial not in self.clued), None)
 
     def fixed(self) -> dict[int, int]:
         """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
         if self._known is None:
-            self._known = {
-                mask: serial
-                for serial, mask in self.soft.items()
-                if mask & (mask - 1) == 0 and not mask & self.useless
-            }
+            single = ((mask, serial) for serial, mask in self.soft.items() if mask & (mask - 1) == 0)
+            self._known = {mask: serial for mask, serial in single if not mask & self.useless}
         return self._known
 
     def _soon(self) -> int:
@@ -224,18 +215,17 @@ class StrongPolicy:
         return self._within(reading, player, reading.playable)
 
     def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
-        return [
-            serial
-            for serial in reading.hands[player]
-            if (mask := self.may_be(reading, player, serial)) and not mask & ~wanted
-        ]
+        masks = {serial: self.may_be(reading, player, serial) for serial in reading.hands[player]}
+        return [serial for serial, mask in masks.items() if mask and not mask & ~wanted]
 
     # What to do.
 
     def _decide(self) -> str:
         sight, reading, me = self.sight, self.reading, self.me
         partner = (me + 1) % sight.shape.players
-        plays, hints = self.plays(reading, me), self._hints()
+        plays = self.plays(reading, me)
+        valued = ((hint, self._hint_value(hint)) for hint in self._possible_hints())
+        hints = sorted(valued, key=lambda pair: -pair[1])
         best, worth = hints[0] if hints else (None, MISLEADING)
         urgent = self._urgent(partner, hints)
         if urgent:
@@ -306,16 +296,9 @@ class StrongPolicy:
                 return hint
         return None
 
-    def _hints(self) -> list[tuple[Hint, float]]:
-        """Every possible hint, the best first."""
-        if not self.sight.info:
-            return []
-        valued = [(hint, self._hint_value(hint)) for hint in self._possible_hints()]
-        return sorted(valued, key=lambda pair: -pair[1])
-
     def _possible_hints(self) -> Iterator[Hint]:
         shape = self.sight.shape
-        for offset in range(1, shape.players):
+        for offset in range(1, shape.players if self.sight.info else 1):
             player = (self.me + offset) % shape.players
             for number, kind in enumerate(("color", "rank")):
                 groups: dict[int, list[int]] = {}
@@ -382,7 +365,6 @@ class Literal(Bot):
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
-    """The action of a player that takes hints literally."""
     may_be = possible_cards(sight)
     if (playable := _certain(sight, may_be, lambda above: above == 0)) is not None:
         return f"(Play {playable})"
@@ -420,7 +402,6 @@ def untold(held: Held) -> bool:
 
 
 def _helpful(sight: Sight) -> list[str]:
-    """Hints that tell the holder of a playable card something new about it."""
     hints = []
     for offset in range(1, sight.shape.players):
         for held in sight.hands[(sight.me + offset) % sight.shape.players]:
@@ -444,7 +425,6 @@ class Visible(Bot):
     kind = "bot/visible"
 
     def policy(self, state: Any) -> dict[str, float]:
-        """The probability of each action: always one action."""
         return {self.choose(state): 1.0}
 
     def choose(self, state: HanabiState) -> str:
@@ -475,12 +455,9 @@ def _hinted(sight: Sight, may_be: list[list[int]]) -> int | None:
     hint = sight.log[-1].move
     if not hint.offset or (sight.log[-1].player + hint.offset) % sight.shape.players != sight.me:
         return None
-    by_rank = hint.kind == "rank"
-    hinted = [
-        slot
-        for slot, held in enumerate(sight.hands[sight.me])
-        if (held.ranks if by_rank else held.colors) == 1 << hint.value
-    ]
+    hand = enumerate(sight.hands[sight.me])
+    masks = {slot: held.ranks if hint.kind == "rank" else held.colors for slot, held in hand}
+    hinted = [slot for slot, mask in masks.items() if mask == 1 << hint.value]
     playable = hinted and any(height(sight, card) == 0 for card in may_be[hinted[-1]])
     return hinted[-1] if playable else None
 
@@ -498,12 +475,11 @@ def _hint(sight: Sight) -> str:
             for value in range(values):
                 if (touched := newest.get(value)) is None or touched.card is None:
                     continue
-                known = touched.ranks if kind == "rank" else touched.colors
-                if height(sight, touched.card) == 0 and known.bit_count() > 1:
+                mask = touched.ranks if kind == "rank" else touched.colors
+                if height(sight, touched.card) == 0 and mask.bit_count() > 1:
                     return hint_name(offset, kind, value)
     return ""
 
 
 def hint_name(offset: int, kind: str, value: int) -> str:
-    """The action that hints at a colour or rank, to the player so many seats further."""
     return f"(Reveal player +{offset} {kind} {COLORS[value] if kind == 'color' else value + 1})"

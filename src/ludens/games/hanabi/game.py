@@ -40,7 +40,6 @@ class DeckShape:
         return self.colors * self.ranks
 
     def name(self, card: int) -> str:
-        """A card's name: R1."""
         return COLORS[card // self.ranks] + str(card % self.ranks + 1)
 
 
@@ -78,9 +77,7 @@ class PastAction(NamedTuple):
     name: str
     move: HanabiMove
     card: int = -1
-    """The card played or discarded."""
     success: bool = True
-    """Whether a played card was playable."""
     serials: tuple[int, ...] = ()
     """The card that left the hand, or all cards that the hint touched."""
 
@@ -117,7 +114,6 @@ class HanabiTable:
 
     @classmethod
     def laid(cls, shape: DeckShape) -> Self:
-        """The table before the deal."""
         hands: list[list[Held]] = [[] for _ in range(shape.players)]
         deck = sum(shape.copies)
         return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
@@ -130,7 +126,6 @@ class HanabiTable:
 
     @property
     def dealing(self) -> bool:
-        """Whether the next event is a draw."""
         return self.deck > 0 and any(len(hand) < self.shape.hand for hand in self.hands)
 
     def deal(self, card: int) -> None:
@@ -141,7 +136,6 @@ class HanabiTable:
         self.drawn += 1
 
     def make(self, name: str, move: HanabiMove) -> None:
-        """The player to act makes a move."""
         player = self.mover
         self.mover = (player + 1) % self.shape.players
         if move.offset:
@@ -173,21 +167,16 @@ class HanabiTable:
             by_rank = move.kind == "rank"
             hit = divmod(held.card, self.shape.ranks)[by_rank] == move.value
             mask = bit if hit else ~bit
-            hand[slot] = (
-                held._replace(ranks=held.ranks & mask)
-                if by_rank
-                else held._replace(colors=held.colors & mask)
-            )
+            field = "ranks" if by_rank else "colors"
+            hand[slot] = held._replace(**{field: getattr(held, field) & mask})
             touched += [held.serial] if hit else []
         return tuple(touched)
 
     def seen_by(self, player: int) -> Sight:
-        hands = tuple(
-            tuple(held._replace(card=None) for held in hand) if number == player else tuple(hand)
-            for number, hand in enumerate(self.hands)
-        )
+        hands = [tuple(hand) for hand in self.hands]
+        hands[player] = tuple(held._replace(card=None) for held in hands[player])
         stacks, discards, log = tuple(self.stacks), tuple(self.discards), tuple(self.log)
-        return Sight(player, self.shape, hands, stacks, discards, self.life, self.info, self.deck, log)
+        return Sight(player, self.shape, tuple(hands), stacks, discards, self.life, self.info, self.deck, log)
 
 
 def unseen_copies(sight: Sight) -> list[int]:
@@ -210,7 +199,6 @@ def fits(shape: DeckShape, held: Held, card: int) -> bool:
 
 
 def possible_cards(sight: Sight) -> list[list[int]]:
-    """For each of the player's own cards, what it may be."""
     left = [card for card, copies in enumerate(unseen_copies(sight)) if copies]
     return [[card for card in left if fits(sight.shape, held, card)] for held in sight.hands[sight.me]]
 

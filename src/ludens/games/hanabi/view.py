@@ -15,7 +15,6 @@ REMEMBERED = 2
 
 
 def title(sight: Sight, player: int, moves: bool) -> str:
-    """The holder of a hand, as the observer names it."""
     offset = (player - sight.me) % sight.shape.players
     who = f"player {player} (+{offset})" if offset else f"you, player {player}"
     return who + (" - to move" if moves else "")
@@ -69,7 +68,6 @@ class HandLayout(NamedTuple):
     card: int
     gap: int
     tile: int
-    """Height of a discarded card."""
     discards: tuple[int, int] = (332, 32)
     lines: int = 1
     """Lines above a hand: its holder and the last actions."""
@@ -194,13 +192,10 @@ class HanabiView(View):
 
     def _tokens(self, canvas: Canvas, sight: Sight) -> None:
         px, font = self._sheet.px, self._sheet.font_px(16)
-        texts = (
-            (8, f"lives {sight.life} of {self.shape.most_life}"),
-            (132, f"info {sight.info} of {self.shape.most_info}"),
-            (252, f"deck {sight.deck}" + ("" if sight.deck else ": last round")),
-        )
-        for x, words in texts:
-            canvas.text(px(x), px(16), words, font, bold=True)
+        deck = f"deck {sight.deck}" + ("" if sight.deck else ": last round")
+        canvas.text(px(8), px(16), f"lives {sight.life} of {self.shape.most_life}", font, bold=True)
+        canvas.text(px(132), px(16), f"info {sight.info} of {self.shape.most_info}", font, bold=True)
+        canvas.text(px(252), px(16), deck, font, bold=True)
 
     def _fireworks(self, canvas: Canvas, sight: Sight) -> None:
         px = self._sheet.px
@@ -220,14 +215,13 @@ class HanabiView(View):
     def _tile(self, hue: str, rank: str) -> Sprite:
         width, height, fill = self._sheet.px(14), self._sheet.px(self._layout.tile - 2), self._sheet.rgb(hue)
 
+        edge = edge_of(fill, self._sheet.rgb("panel"))
+
         def paint(draw: Any, s: float) -> None:
-            box = (0, 0, width * s - 1, height * s - 1)
-            draw.rounded_rectangle(
-                box, 2.5 * s, fill=fill, outline=edge_of(fill, self._sheet.rgb("panel")), width=round(1.5 * s)
-            )
-            letters(
-                draw, rank, width * s / 2, height * s / 2, width * s * 0.8, height * s * 0.8, letter_on(fill)
-            )
+            w, h = width * s, height * s
+            box = (0, 0, w - 1, h - 1)
+            draw.rounded_rectangle(box, 2.5 * s, fill=fill, outline=edge, width=round(1.5 * s))
+            letters(draw, rank, w / 2, h / 2, w * 0.8, h * 0.8, letter_on(fill))
 
         return self._sheet.sprite(("discard", hue, rank), width, height, "panel", paint)
 
@@ -254,12 +248,11 @@ class HanabiView(View):
             face = self._faces[held.card] = self._hint_card(held.card, -1, -1)
         height, width = face.shape
         canvas.place(face, x, y)
-        left = x + round(width * _BAND[0])
-        canvas.place(self._band("colors", held.colors), left, y + round(height * _BANDS["colors"][0]))
-        canvas.place(self._band("ranks", held.ranks), left, y + round(height * _BANDS["ranks"][0]))
+        for kind, mask in (("colors", held.colors), ("ranks", held.ranks)):
+            band = self._band(kind, mask)
+            canvas.place(band, x + round(width * _BAND[0]), y + round(height * _BANDS[kind][0]))
 
     def _band(self, kind: str, mask: int) -> Sprite:
-        """The strip of a card with its possible colours or ranks."""
         band = self._bands.get((kind, mask))
         if band is None:
             colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)

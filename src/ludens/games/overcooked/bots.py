@@ -291,13 +291,9 @@ class Greedy(Planner):
         return self._aside(state)
 
     def policy(self, state: Any) -> dict[str, float]:
-        planned = super().policy(state)
-        slip = self.slips / len(ACTIONS)
-        return {
-            action: share
-            for action in ACTIONS
-            if (share := (1 - self.slips) * planned.get(action, 0.0) + slip) > 0
-        }
+        planned, slip = super().policy(state), self.slips / len(ACTIONS)
+        shares = {action: (1 - self.slips) * planned.get(action, 0.0) + slip for action in ACTIONS}
+        return {action: share for action, share in shares.items() if share > 0}
 
     def choose(self, state: OvercookedState) -> str:
         slips = self.random.random() < self.slips
@@ -312,7 +308,6 @@ class Greedy(Planner):
         return before == now and place.tiles[now + place.steps[action]] == FLOOR
 
     def _aside(self, state: OvercookedState) -> Sequence[str]:
-        """Every step onto free floor, and STAY."""
         place, here = state.kitchen, state.snapshot.chefs[self.me].cell
         other = state.snapshot.chefs[1 - self.me].cell
         ways = {action: here + step for action, step in place.steps.items()}

@@ -32,7 +32,6 @@ class Kitchen:
         cells = "".join(rows)
         self.starts = cells.index("1"), cells.index("2")
         self.tiles = cells.replace("1", FLOOR).replace("2", FLOOR)
-        """One letter per cell."""
         self.pots = self.all(POT)
         self.steps = {"UP": -self.width, "DOWN": self.width, "RIGHT": 1, "LEFT": -1}
         """The offset in cell numbers of a step in each direction."""
@@ -55,17 +54,11 @@ POT_HOLDS, COOK_STEPS = 3, 5
 
 NOTHING, ONION, DISH = "", "onion", "dish"
 SOUPS = ("soup of 1 onion", "soup of 2 onions", "soup of 3 onions")
-"""Plated soups, by the onions in them."""
 
 EVENTS = (
-    "onions_potted",
-    "dishes_taken",
-    "dishes_useful",
-    "pots_started",
-    "soups_plated",
-    "soups_delivered",
+    "onions_potted", "dishes_taken", "dishes_useful", "pots_started", "soups_plated", "soups_delivered",
     "weak_soups_delivered",
-)
+)  # fmt: skip
 """The effects of an INTERACT. A useful dish is one that earns points; a weak soup is one that does not."""
 CookingEvent = tuple[int, str]
 """Chef number and effect."""
@@ -92,7 +85,6 @@ class Pot(NamedTuple):
 
     @property
     def ready(self) -> bool:
-        """Whether the soup can be plated."""
         return self.cooked == COOK_STEPS
 
 
@@ -102,7 +94,6 @@ class KitchenSnapshot(NamedTuple):
     chefs: tuple[Chef, ...]
     pots: tuple[Pot, ...]
     counters: tuple[tuple[int, str], ...] = ()
-    """Every counter with an object on it, by cell."""
 
 
 def opening(place: Kitchen) -> KitchenSnapshot:
@@ -112,18 +103,16 @@ def opening(place: Kitchen) -> KitchenSnapshot:
 def random_opening(place: Kitchen, random: Stream) -> KitchenSnapshot:
     """A first snapshot drawn at random: cells, directions, hands, pots, and up to two things on counters."""
     floor = place.all(FLOOR)
+    things = (NOTHING, NOTHING, ONION, DISH, SOUPS[-1])
     chefs = tuple(
-        Chef(
-            cell, random.choice(tuple(place.steps)), random.choice((NOTHING, NOTHING, ONION, DISH, SOUPS[-1]))
-        )
+        Chef(cell, random.choice(tuple(place.steps)), random.choice(things))
         for cell in random.sample(floor, len(place.starts))
     )
     begun = (*(Pot(onions) for onions in range(POT_HOLDS + 1)), Pot(POT_HOLDS, random.between(0, COOK_STEPS)))
     pots = tuple(random.choice(begun) for _ in place.pots)
     counters = random.sample(place.all(COUNTER), random.between(0, 2))
-    return KitchenSnapshot(
-        chefs, pots, tuple(sorted((cell, random.choice((ONION, DISH))) for cell in counters))
-    )
+    lying = sorted((cell, random.choice((ONION, DISH))) for cell in counters)
+    return KitchenSnapshot(chefs, pots, tuple(lying))
 
 
 def after(
@@ -135,9 +124,7 @@ def after(
     for number, action in enumerate(actions):
         if action == "INTERACT":
             now = _interact(place, now, number, snapshot.pots, strict, events)
-    pots = tuple(
-        pot._replace(cooked=pot.cooked + 1) if 0 <= pot.cooked < COOK_STEPS else pot for pot in now.pots
-    )
+    pots = tuple(Pot(onions, cooked + (0 <= cooked < COOK_STEPS)) for onions, cooked in now.pots)
     return KitchenSnapshot(_moved(place, now.chefs, actions), pots, now.counters), events
 
 
@@ -332,15 +319,11 @@ class Overcooked(Game):
     layout: str = option("cramped_room", choices=tuple(LAYOUTS), help="the kitchen")
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
     variant: str = option(
-        "paper",
-        choices=tuple(POINTS),
-        help="the paper's points, or those of its released code",
+        "paper", choices=tuple(POINTS), help="the paper's points, or those of its released code"
     )
 
     opening: str = option(
-        "usual",
-        choices=("usual", "random"),
-        help="start with empty hands and pots, or with a random kitchen",
+        "usual", choices=("usual", "random"), help="start with empty hands and pots, or with a random kitchen"
     )
 
     def start(self, seed: int) -> OvercookedState:

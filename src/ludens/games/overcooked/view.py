@@ -45,7 +45,6 @@ GROUNDS = ("page", "panel", "light", "wood")
 
 _WAYS = {"UP": (0, -1), "DOWN": (0, 1), "RIGHT": (1, 0), "LEFT": (-1, 0)}
 _SLOTS = ((0.37, 0.34), (0.63, 0.34), (0.5, 0.56))
-"""Positions of onions in a pot."""
 
 
 class TileBrush:
@@ -73,7 +72,6 @@ class TileBrush:
         letters(self.draw, words, x * s, y * s, room * s, size * s, letter_on(self.rgb(on)))
 
     def onion(self, x: float, y: float, r: float) -> None:
-        """An onion: a bulb with a tip and skins."""
         s, skin = self.side, self.rgb("yellow")
         tip = [(x - 0.45 * r, y - 0.62 * r), (x, y - 1.35 * r), (x + 0.45 * r, y - 0.62 * r)]
         self.draw.polygon([(a * s, b * s) for a, b in tip], fill=edge_of(skin, self.ground))
@@ -104,8 +102,6 @@ class Art:
         self._sheet, self._px = sheet, px
 
     def tile(self, kind: str, holds: str = "") -> Sprite:
-        """Floor, counter with its object, box, rack or hatch."""
-
         def paint(draw: ImageDraw, scale: float) -> None:
             brush = self._ground(draw, scale, kind)
             if kind == ONIONS:
@@ -156,11 +152,8 @@ class Art:
                 return 0.5 + (ahead - 0.08) * fx - aside * fy, 0.5 + (ahead - 0.08) * fy + aside * fx
 
             if you:
-                draw.rectangle(
-                    (0, 0, brush.side - 1, brush.side - 1),
-                    outline=self._sheet.rgb("ink"),
-                    width=round(max(2, self._px * 0.05) * scale),
-                )
+                end, width = brush.side - 1, round(max(2, self._px * 0.05) * scale)
+                draw.rectangle((0, 0, end, end), outline=self._sheet.rgb("ink"), width=width)
             brush.disc(*at(0, 0), 0.36, hue, 0.03)
             for aside in (-0.27, 0.27):
                 brush.disc(*at(0.32, aside), 0.09, hue)
@@ -260,11 +253,9 @@ class OvercookedView(View):
     def _legend(self, canvas: Canvas, me: int) -> None:
         px, size = self._sheet.px, self._sheet.px(34)
         small = Art(self._sheet, size)
+        names = ["you" if number == me else seat for number, seat in enumerate(SEATS)]
         entries = (
-            *(
-                (small.chef(n, Chef(0, "DOWN"), n == me), "you" if n == me else seat)
-                for n, seat in enumerate(SEATS)
-            ),
+            *((small.chef(n, Chef(0, "DOWN"), n == me), name) for n, name in enumerate(names)),
             (small.tile(COUNTER, ONION), "onion"),
             (small.tile(COUNTER, DISH), "dish"),
             (small.tile(COUNTER, SOUPS[-1]), "soup of 3"),
@@ -281,17 +272,15 @@ class OvercookedView(View):
 
     def text(self, state: OvercookedState, seat: str) -> str:
         place = self._kitchen
-        lines = [
-            "The kitchen, without chefs and things:",
-            "  " + "".join(map(str, range(1, place.width + 1))),
-        ]
+        columns = "".join(map(str, range(1, place.width + 1)))
         rows = [place.tiles[at : at + place.width] for at in range(0, len(place.tiles), place.width)]
-        lines += [f"{letter} {row}" for letter, row in zip("ABCDEFGHI", rows, strict=False)]
-        lines.append(
+        lines = [f"{letter} {row}" for letter, row in zip("ABCDEFGHI", rows, strict=False)]
+        legend = (
             f"{FLOOR} floor, {COUNTER} counter, {POT} pot, {ONIONS} onion box, {DISHES} dish rack, "
             f"{HATCH} serving hatch"
         )
-        return "\n".join([*lines, *(self._describe(frame, seat) for frame in state.frames)])
+        frames = [self._describe(frame, seat) for frame in state.frames]
+        return "\n".join(["The kitchen, without chefs and things:", f"  {columns}", *lines, legend, *frames])
 
     def _describe(self, frame: KitchenFrame, me: str) -> str:
         name, snapshot = self._kitchen.name, frame.snapshot

@@ -107,12 +107,10 @@ REVERSI: dict[str, QuestionType] = {
 }
 
 
-_DIGIT_IN = "How many times does the digit {what} occur in {where}?"
 _DIGITS = {str(digit): [digit] for digit in range(1, 10)}
 
 
 def box(grid: QaGrid) -> tuple[str, Cells]:
-    """One of the nine boxes, as a part."""
     row, column = 3 * grid.random.below(3), 3 * grid.random.below(3)
     return f"the box with {grid.name(grid.row(row)[column])} at its top left", grid.box(row, column)
 
@@ -337,7 +335,7 @@ def longest(lines_of: Callable[[QaGrid], tuple[str, Sequence[Cells]]], bottom: i
 def shorten(
     grid: QaGrid, lines: Sequence[Cells], code: int, most: int, fixed: frozenset[int] = frozenset()
 ) -> None:
-    """Remove stones of a colour until no run in these lines is longer; never those in `kept`."""
+    """Remove stones of a colour until no run in these lines is longer; never those in `fixed`."""
     for cells in lines:
         while run := next((run for run in grid.runs(cells, code) if len(run) > most), None):
             loose = [cell for cell in run if cell not in fixed]
@@ -347,10 +345,6 @@ def shorten(
 def _any_row(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
     row = grid.random.below(grid.board.rows)
     return f"in row {grid.board.row_label(row)}", [grid.row(row)]
-
-
-def _diagonals(grid: QaGrid) -> tuple[str, Sequence[Cells]]:
-    return "on any diagonal", list(grid.lines(_DIAGONALS))
 
 
 GOMOKU: dict[str, QuestionType] = {
@@ -363,7 +357,7 @@ GOMOKU: dict[str, QuestionType] = {
     "adjacent": adjacent,
     "count_empty": how_many("How many crossings {where} are empty?", _EMPTY_CELLS, _WHOLE),
     "longest_in_row": longest(_any_row, 0),
-    "longest_diagonal": longest(_diagonals, 1),
+    "longest_diagonal": longest(lambda grid: ("on any diagonal", list(grid.lines(_DIAGONALS))), 1),
     "count_edge": how_many("How many {what} stones are {where}?", _STONES, _EDGE),
 }
 
@@ -371,17 +365,12 @@ GOMOKU: dict[str, QuestionType] = {
 _NAMES = tuple(NAMES.values())
 _NUMBER = {f"{name}s": number for number, name in enumerate(_NAMES, 1)}
 _COLOURS = {"white": list(range(1, 7)), "black": list(range(-6, 0))}
-_EITHER = "How many pieces of either colour are"
 _PIECES = [*_COLOURS["white"], *_COLOURS["black"]]
-_MEN = {
-    f"{colour} {names}": [sign * number]
-    for colour, sign in (("white", 1), ("black", -1))
-    for names, number in _NUMBER.items()
-}
+_MEN = {f"white {names}": [number] for names, number in _NUMBER.items()}
+_MEN |= {f"black {names}": [-number] for names, number in _NUMBER.items()}
 
 
 def colour_at(board: BoardView, random: Stream) -> QaItem:
-    """Whose piece is on a square, if any."""
     grid = QaGrid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
     wanted = _COLOURS.get(choice.target, [_EMPTY])
@@ -409,7 +398,6 @@ def emptier_half(board: BoardView, random: Stream) -> QaItem:
 
 
 def _kinds_swapped(code: int, one: str, other: str) -> int:
-    """The piece with its kind exchanged and its colour kept."""
     kinds = {_NUMBER[one]: _NUMBER[other], _NUMBER[other]: _NUMBER[one]}
     kind = kinds.get(abs(code), abs(code))
     return kind if code > 0 else -kind
@@ -437,7 +425,7 @@ CHESS: dict[str, QuestionType] = {
         {names: [number, -number] for names, number in _NUMBER.items()},
         _kinds_swapped,
     ),
-    "count_edge": how_many(f"{_EITHER} {{where}}?", {"": _PIECES}, _EDGE),
+    "count_edge": how_many("How many pieces of either colour are {where}?", {"": _PIECES}, _EDGE),
     "emptier_half": emptier_half,
 }
 

@@ -34,26 +34,21 @@ class QaGrid:
         return range(column, len(self.codes), self.board.columns)
 
     def box(self, row: int, column: int, side: int = 3) -> Cells:
-        """The square with this top left cell."""
         return [cell for r in range(row, row + side) for cell in self.row(r)[column : column + side]]
 
     def any_cell(self) -> int:
         return self.random.below(len(self.codes))
 
     def whole(self) -> tuple[str, Cells]:
-        """The whole board with its name."""
         return "on the board", self.all
 
     def edge(self) -> tuple[str, Cells]:
-        """The outermost rows and columns with their name."""
         rows, columns = (0, self.board.rows - 1), (0, self.board.columns - 1)
         places = ((cell, *divmod(cell, self.board.columns)) for cell in self.all)
-        return "on the edge of the board", [
-            c for c, row, column in places if row in rows or column in columns
-        ]
+        edge = [cell for cell, row, column in places if row in rows or column in columns]
+        return "on the edge of the board", edge
 
     def any_line(self) -> tuple[str, Cells]:
-        """A row or a column with its name."""
         if self.random.below(2):
             row = self.random.below(self.board.rows)
             return f"row {self.board.row_label(row)}", self.row(row)
@@ -156,7 +151,6 @@ class QaItem:
     text: str
     options: tuple[str, ...]
     right: int
-    """The index of the right option."""
     matrix: Matrix
     work: str = ""
     """How the answer is found, step by step: where to look, and what is there."""
@@ -172,9 +166,8 @@ class QaItem:
     @property
     def lettered(self) -> list[str]:
         """Each option as one word, followed by its letter."""
-        return [
-            f"{joined(option)} {letter}" for letter, option in zip(self.letters, self.options, strict=True)
-        ]
+        pairs = zip(self.letters, self.options, strict=True)
+        return [f"{joined(option)} {letter}" for letter, option in pairs]
 
     def written(self) -> str:
         lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
@@ -187,7 +180,6 @@ def joined(option: str) -> str:
 
 
 QuestionType = Callable[[BoardView, Stream], QaItem]
-"""A type of question: makes one about a board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +199,28 @@ class Choice(Generic[T]):
         """The question, once the position agrees with the target; `work` says how the answer is found, or
         `at` where it is to be seen, if that is all there is to it."""
         options = tuple(name(value) for value in self.values)
-        return QaItem(
-            text, options, self.right, matrix, work or (f"{at} {joined(options[self.right])}" if at else "")
-        )
+        seen = f"{at} {joined(options[self.right])}" if at else ""
+        return QaItem(text, options, self.right, matrix, work or seen)
+
+
+class TwinStream(Stream):
+    """Draws what the stream of a question draws, but for the right option: that of the twin world."""
+
+    __slots__ = ("turn",)
+
+    def __init__(self, question: Stream, turn: Stream) -> None:
+        super().__init__(0)
+        self._state = question._state
+        self.turn = turn
 
 
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
     """Offer these values, or a sample where there are many, in random order; any may be the right one."""
     offered = random.sample(values, min(most, len(values)))
-    return Choice(tuple(offered), random.below(len(offered)))
+    right = random.below(len(offered))
+    if isinstance(random, TwinStream):
+        right = (right + 1 + random.turn.below(len(offered) - 1)) % len(offered)
+    return Choice(tuple(offered), right)
 
 
 def choose_near(natural: int, top: int, random: Stream, bottom: int = 0) -> Choice[int]:
@@ -252,8 +257,6 @@ Part = Callable[[QaGrid], tuple[str, Cells]]
 
 
 def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
-    """How many cells of a part of the board hold something."""
-
     def ask(board: BoardView, random: Stream) -> QaItem:
         grid = QaGrid(board, random)
         name = random.choice(list(names))

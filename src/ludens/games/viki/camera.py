@@ -38,7 +38,7 @@ from ludens.games.viki.models import (
 )
 from ludens.games.viki.sources import SPLIT_HELP, SPLITS, SceneSetup, setup_of
 from ludens.games.viki.world import ROBOTS
-from ludens.pictures.writer import Generator, Made
+from ludens.pictures.writer import EntryContents, Generator
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -464,11 +464,11 @@ class Kitchens(Generator):
         shows = ", ".join(f"{kind}: {source.shows}" for kind, source in SOURCES.items())
         return f"OpenGL through {backend()}; meshes: {shows}."
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         backend()
         drawn = next(self._drawn(number))
         pictures = {name: _jpeg(image) for name, image in rendered(drawn.stage, ROOM, EGO).items()}
-        return Made(pictures, {"scene": drawn.setup.scene.to_json(), "trace": drawn.trace})
+        return EntryContents(pictures, {"scene": drawn.setup.scene.to_json(), "trace": drawn.trace})
 
     def _drawn(self, number: int) -> Iterator[DrawnKitchen]:
         """Scenes in which nothing is hidden in all views of the room; in every second one there are two paths

@@ -15,10 +15,10 @@ from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import play
-from ludens.run.baselines.questions import cue_players, fitted
+from ludens.run.baselines.questions import cue_players, fit_players
 from ludens.run.references import Kind, Score, TaskReferences
 from ludens.run.stats import Estimate
-from ludens.run.task import MODEL, EpisodeResult, Metric, Task
+from ludens.run.task import MODEL, EpisodeResult, Metric, Task, entrant_seats
 
 LEAST, QUESTIONS, GAMES, SEARCHED = 100, 400, 200, 50
 """Episodes: the least of games; of questions; the most of games, and of games in which a player searches."""
@@ -40,10 +40,7 @@ def default_episodes(task: Task) -> int:
 def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
     """The reference scores of a task over its first seeds.
 
-    Args:
-        suite: The name of its suite, for the record.
-        task: The task.
-        episodes: How many each player plays. As many questions of other seeds are used for fitting.
+    Each player plays so many episodes; as many questions of other seeds are used for fitting.
     """
     game = make(task.game)
     starts: dict[int, State] = {}  # of questions, which may take long to make
@@ -93,7 +90,7 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     names += ["bot/blind"] if "blind" in game.bots else []
     players: dict[str, Agent] = {name: agent(name, game) for name in names}
     if game.question:
-        players |= fitted(game, task, training)
+        players |= fit_players(game, task, training)
     elif task.config.listed and 1 < len(legal) <= FEW_ACTIONS:
         players |= {f"always {action}": Constant(action) for action in legal}
     return players
@@ -109,6 +106,5 @@ def _played(
         agents = {seat: player if who == MODEL else agent(who, game) for seat, who in seats.items()}
         state = (starts.get(seed) or starts.setdefault(seed, game.start(seed))) if game.question else None
         episode = run_sync(play(game, agents, seed, state=state, config=task.config))
-        own = tuple(seat for seat, who in seats.items() if who == MODEL)
-        results.append(EpisodeResult("", episode, own))
+        results.append(EpisodeResult("", episode, entrant_seats(task, seating)))
     return results

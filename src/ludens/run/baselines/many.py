@@ -7,31 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ludens.core.errors import UnknownName, UsageError
+from ludens.core.processes import WorkerDied, run_in_processes
 from ludens.core.registry import make
 from ludens.run.baselines import default_episodes, measure
-from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
 
 
 @dataclass(frozen=True)
-class Order:
-    """A task to measure."""
-
+class BaselineOrder:
     key: str
-    """Its definition."""
     suite: str
     task: str
     episodes: int
     file: Path | None
-    """Where its references are kept."""
     least: int = 0
     """Episodes that stored references must have to be used."""
 
 
 def orders(
     suites: Mapping[str, Suite], tasks: Sequence[str] = (), episodes: int = 0, out: Path | None = None
-) -> list[Order]:
+) -> list[BaselineOrder]:
     """What to measure: every definition once per file, with the most episodes that a suite wants of it.
 
     Whole games come first, since they take longest.
@@ -40,28 +36,29 @@ def orders(
     for name in tasks:
         if name not in named:
             raise UnknownName(f"task of {', '.join(suites)}", name, named)
-    found: dict[tuple[str, Path | None], Order] = {}
+    chosen: dict[tuple[str, Path | None], BaselineOrder] = {}
     for name, whole in suites.items():
         for task in whole.tasks:
             if tasks and task.name not in tasks:
                 continue
             file, count = out or whole.references, episodes or default_episodes(task)
-            made = Order(definition(task), name, task.name, count, file, episodes)
-            known = found.get((made.key, file))
-            if known is None or known.episodes < count:
-                found[made.key, file] = made
-    return sorted(found.values(), key=lambda order: make(_task(order).game).question)
+            order = BaselineOrder(definition(task), name, task.name, count, file, episodes)
+            earlier = chosen.get((order.key, file))
+            if earlier is None or earlier.episodes < count:
+                chosen[order.key, file] = order
+    return sorted(chosen.values(), key=lambda order: make(_task(order).game).question)
 
 
-def stored(order: Order) -> TaskReferences | None:
-    """The references of an order in its file, if they have enough episodes."""
+def read_stored(order: BaselineOrder) -> TaskReferences | None:
     if order.file is None or not order.file.is_file():
         return None
-    known = read_references(order.file).get(order.key)
-    return known if known is not None and known.episodes >= order.least else None
+    references = read_references(order.file).get(order.key)
+    return references if references is not None and references.episodes >= order.least else None
 
 
-def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences | str]]:
+def measure_all(
+    wanted: Sequence[BaselineOrder], workers: int
+) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none."""
     if workers < 2 or len(wanted) < 2:
         yield from ((order, _measured(order)) for order in wanted)
@@ -76,7 +73,7 @@ def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, Tas
         yield from ((order, reason) for order in missing)
 
 
-def _measured(order: Order) -> TaskReferences | str:
+def _measured(order: BaselineOrder) -> TaskReferences | str:
     try:
         import_suite(order.suite)
         return measure(order.suite, _task(order), order.episodes)
@@ -86,5 +83,5 @@ def _measured(order: Order) -> TaskReferences | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _task(order: Order) -> Task:
+def _task(order: BaselineOrder) -> Task:
     return next(task for task in suite(order.suite).tasks if task.name == order.task)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan
 from statistics import median_low
@@ -16,7 +16,7 @@ from ludens.core.episode import Episode, Move
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.state import State
-from ludens.core.view import RenderOptions, View, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.run.baselines.words import (
     Example,
     RewardTable,
@@ -34,23 +34,6 @@ VOCABULARY = 96
 """The most frequent right answers, and as many guesses, are candidates where the answer is a text."""
 
 _TOKEN = re.compile(r"-?\d+|[^\d-]+|-")
-_STEP = re.compile(
-    r"\b(?:step|turn|move|round|decision)s?\W{0,3}\d+(?:\W{0,3}(?:of|/)\W{0,3}\d+)?", re.IGNORECASE
-)
-
-
-def content(view: View, state: State, seat: str) -> str:
-    """What is seen and asked, without the number of the step: equal for questions that are the same."""
-    seen = view.text(state, seat) if view.has_text else " ".join(p.hash for p in view.images(state, seat))
-    return "\n".join((_STEP.sub("", f"{seen}\n{view.notes(state, seat)}"), *state.legal(seat)))
-
-
-def shared_share(game: Game, first: Iterable[int], second: Iterable[int]) -> float:
-    """The share of the questions of the second seeds that the first have too."""
-    view, [seat] = view_of(game, RenderOptions(), 0), game.seats
-    contents = {content(view, game.start(seed), seat) for seed in first}
-    shared = [content(view, game.start(seed), seat) in contents for seed in second]
-    return sum(shared) / len(shared)
 
 
 @dataclass
@@ -78,8 +61,7 @@ def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary
     return Words(text, tuple(legal) if listed else tuple(vocabulary), listed)
 
 
-def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
-    """Players by name, fitted on questions of other seeds: one for each metric."""
+def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
     [seat] = game.seats
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
@@ -186,7 +168,6 @@ def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
 
 
 def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
-    """The episode in which this was answered; None if it may not be."""
     after = state.clone()
     if after.refusal(seat, answer) is not None:
         return None
@@ -211,8 +192,8 @@ def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...
     guesses = [view.guess(state, seat, stream(n, "guess")) for n, state in enumerate(states)]
     counted = [Counter(some).most_common(VOCABULARY) for some in (right, guesses)]
     # Where nothing recurs, as with boards, one of each is enough.
-    found = [some[0][0] for some in counted] + [answer for some in counted for answer, n in some if n > 1]
-    return tuple(dict.fromkeys([*found, *_usual(right)]))
+    frequent = [some[0][0] for some in counted] + [answer for some in counted for answer, n in some if n > 1]
+    return tuple(dict.fromkeys([*frequent, *_usual(right)]))
 
 
 def _usual(right: Sequence[str]) -> Iterator[str]:

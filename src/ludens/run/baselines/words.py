@@ -68,7 +68,6 @@ class Words:
 
     @cached_property
     def pieces(self) -> frozenset[str]:
-        """Lines, words, and pairs of words."""
         pieces = set(self.lines)
         for line in self.lines:
             words = _WORD.findall(line.lower())
@@ -97,9 +96,9 @@ class Words:
 
 FOLDS = 4
 WEIGHT = 2.0
-"""How many observations the mean counts for that a key's own mean is drawn to."""
+"""The mean of a key is shrunk to an expected one, which counts as so many observations."""
 COMMON, RARE = 0.9, 3
-"""Pieces of text in nearly every question tell nothing, those in fewer questions than this are luck."""
+"""Pieces of text are used that occur in at most this share, and at least this number, of questions."""
 MOST_PIECES = 1500
 _ALL = ("all answers",)
 _NO_SUMS = [0.0] * (2 * FOLDS)
@@ -274,7 +273,6 @@ class _Rows:
         self._questions = self.spread([example.words.question for example in examples])
 
     def spread(self, values: Sequence[Hashable]) -> Array:
-        """A number for the value of each question, in all its rows."""
         return np.repeat(_numbered(values), self.sizes)
 
     def start(self) -> tuple[Array, Array]:
@@ -295,7 +293,6 @@ class _Rows:
         return np.asarray((others + WEIGHT * expected) / (number + WEIGHT))
 
     def reward_of(self, scores: Array) -> float:
-        """The mean reward of the answers with the highest scores."""
         order = np.lexsort((-scores, self.question))
         firsts = order[np.cumsum([0, *self.sizes[:-1]])]
         return float(self.reward[firsts].mean())
@@ -307,6 +304,5 @@ def _numbered(values: Iterable[Hashable]) -> Array:
 
 
 def _joint(group: Array, other: Array) -> Array:
-    """The groups that differ in either."""
     joined = group * (int(other.max()) + 1) + other
     return np.asarray(np.unique(joined, return_inverse=True)[1].reshape(-1))

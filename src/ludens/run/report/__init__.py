@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
 from ludens.run.report.table import Table, split
-from ludens.run.report.tables import all_tables, judged_table, scores, standard_deviations
+from ludens.run.report.tables import all_tables, judged_table, scores, standard_deviations, task_scores
 from ludens.run.results import Results, load_results
 from ludens.run.verify import verification_text
 
@@ -51,7 +51,7 @@ def render(
 
     match format:
         case "table":
-            lines = "".join(f"{line}\n" for line in table.wrapped(verification_lines(results), width))
+            lines = "".join(f"{line}\n" for line in table.wrap_lines(verification_lines(results), width))
             return (table.plain(tables_of(results, metrics), width) + lines).encode()
         case "md":
             lines = "".join(f"- {table.markdown_escape(line)}\n" for line in verification_lines(results))
@@ -59,17 +59,14 @@ def render(
         case "latex":
             parts = [part for suite in results.suites for part in split(scores(suite, metrics))]
             return table.latex(parts).encode()
-        case "csv":
-            return data.as_csv(results)
-        case "parquet":
-            return data.as_parquet(results)
+        case "csv" | "parquet":
+            write = data.csv_bytes if format == "csv" else data.parquet_bytes
+            return write(data.types_of(data.ResultRow), data.all_rows(results))
         case "json":
             return data.as_json(results)
         case "episodes-csv" | "episodes-parquet":
-            from ludens.run.report.data import csv_bytes, episode_rows, episode_types, parquet_bytes
-
-            write = csv_bytes if format == "episodes-csv" else parquet_bytes
-            return write(episode_types(results), episode_rows(results))
+            write = data.csv_bytes if format == "episodes-csv" else data.parquet_bytes
+            return write(data.episode_types(results), data.episode_rows(results))
         case "html":
             from ludens.run.report.page import page
 
@@ -86,6 +83,11 @@ def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
     ]
 
 
+def main_tables(results: Results) -> list[Table]:
+    """The scores of every suite, for those who want nothing else."""
+    tables = [part for suite in results.suites for part in (*split(scores(suite)), task_scores(suite))]
+    return [table for table in tables if table is not None]
+
+
 def verification_lines(results: Results) -> list[str]:
-    """For every run, whether it was verified."""
     return [one_line(f"{folder}: {verification_text(folder)}") for folder in results.plans]

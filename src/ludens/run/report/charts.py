@@ -11,7 +11,7 @@ from typing import ClassVar
 from ludens.run.references import BLIND, ROWS
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
-from ludens.run.report.tables import MetricColumn, metric_columns, shown_summaries
+from ludens.run.report.tables import MetricColumn, kind_of, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
 from ludens.run.stats import Classification, Estimate, normalised
 
@@ -35,7 +35,6 @@ class Bar:
     color: int
     kind: RowKind = "ours"
     mark: float | None = None
-    """The value of the blind control."""
     short: str = ""
     """The label in the chart, if not `label`."""
     note: str = ""
@@ -100,7 +99,6 @@ class BarChart:
         return round(self.labels_width + (min(max(value, self.low), self.high) - self.low) * scale, 1)
 
     def span(self, bar: Bar) -> tuple[float, float] | None:
-        """The left end and the width of a bar; None if its value is unknown."""
         if not isfinite(bar.value):
             return None
         zero = max(self.low, 0.0) if self.high > 0 else self.high
@@ -109,7 +107,6 @@ class BarChart:
 
     @property
     def ticks(self) -> list[float]:
-        """A few round numbers between the ends."""
         rough = (self.high - self.low) / 4
         power = 10.0 ** floor(log10(rough))
         step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * 0.999)
@@ -137,7 +134,6 @@ class Ring:
 
     @property
     def numbers(self) -> Sequence[str]:
-        """The number on each axis as text."""
         return self.texts or [NOTHING if isnan(value) else f"{value:.1f}" for value in self.values]
 
 
@@ -179,7 +175,6 @@ class RadarChart:
         return " ".join("{},{}".format(*self.point(index, r)) for index, r in enumerate(reach))
 
     def anchor(self, index: int) -> str:
-        """How the label of an axis is aligned."""
         side = cos(2 * pi * index / len(self.axes) - pi / 2)
         return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
 
@@ -218,16 +213,11 @@ class HeatMap:
         return self.top + self.side * len(self.labels) + 8
 
 
-Chart = BarChart | RadarChart | HeatMap
-
-
 def color_of(results: SuiteResults, name: str) -> int:
-    """The color of an entrant, the same in all charts."""
     return [row.name for row in results.rows].index(name) % COLORS
 
 
 def bar_charts(results: SuiteResults, metrics: Sequence[str]) -> Iterator[BarChart]:
-    """A chart for every metric that tables show."""
     references = ReferenceScores(results)
     for column in metric_columns(results, metrics):
         bars = [*_our_bars(results, column), *_published_bars(results, column)]
@@ -257,9 +247,10 @@ def _our_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
         if cell.blind is not None and column.first:
             blind, anchors = cell.blind.estimate, results.suite.anchors.get(column.task.name)
             mark = (normalised(blind, *anchors) if anchors else column.metric.in_table_units(blind)).mean
-        kind: RowKind = "blind" if row.blind else "ours"
         color = color_of(results, row.name)
-        yield Bar(row.label, e.mean, e.low, e.high, value.number, color, kind, mark, row.name, row.settings)
+        yield Bar(
+            row.label, e.mean, e.low, e.high, value.number, color, kind_of(row), mark, row.name, row.settings
+        )
 
 
 def _published_bars(results: SuiteResults, column: MetricColumn) -> Iterator[Bar]:
@@ -314,14 +305,12 @@ def _means(estimates: Mapping[str, Estimate]) -> dict[str, float]:
 
 
 def published_color(results: SuiteResults, index: int) -> int:
-    """The color of a published row, after those of the entrants."""
     return (len(results.rows) + index) % COLORS
 
 
 def _published_rings(
     results: SuiteResults, published: Mapping[str, Mapping[str, float]], axes: Sequence[str]
 ) -> list[Ring]:
-    """The best published rows that have a number on every axis."""
     complete = {model: values for model, values in published.items() if values.keys() >= set(axes)}
     rows = {model: [values[axis] for axis in axes] for model, values in complete.items()}
     best = sorted(rows, key=lambda model: -sum(rows[model]))[:PUBLISHED_RINGS]
@@ -414,7 +403,6 @@ class CurveChart:
 
     @property
     def ticks(self) -> list[float]:
-        """Five numbers on the axis."""
         return [self.high * share / 4 for share in range(5)]
 
     def x(self, index: int) -> float:
@@ -426,12 +414,10 @@ class CurveChart:
         return round(bottom - (bottom - top) * min(max(value / self.high, 0.0), 1.0), 1)
 
     def path(self, line: CurveLine) -> str:
-        """The points of a line that are known."""
         points = enumerate(line.values)
         return " ".join(f"{self.x(i)},{self.y(value)}" for i, value in points if isfinite(value))
 
     def whiskers(self, line: CurveLine) -> list[tuple[float, float, float]]:
-        """Position, lower and upper end of each interval."""
         spans = enumerate(zip(line.lows, line.highs, strict=True))
         return [(self.x(i), self.y(a), self.y(b)) for i, (a, b) in spans if isfinite(a) and isfinite(b)]
 
@@ -464,8 +450,7 @@ def _our_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterat
             [getattr(value.estimate, part) if value else nan for value in values]
             for part in ("mean", "low", "high")
         )
-        kind: RowKind = "blind" if row.blind else "ours"
-        yield CurveLine(row.label, means, color_of(results, row.name), kind, lows, highs)
+        yield CurveLine(row.label, means, color_of(results, row.name), kind_of(row), lows, highs)
 
 
 def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:

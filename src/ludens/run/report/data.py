@@ -75,7 +75,6 @@ def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 METRIC = "metric."
-"""Prefix of the columns of metrics."""
 
 
 EPISODE_COLUMNS: Types = {
@@ -95,8 +94,8 @@ An episode that was void and played again has two rows. `seats` are the entrant'
 def episode_types(results: Results) -> Types:
     metrics = {
         metric.name: float
-        for found in results.suites
-        for task in found.tasks.values()
+        for suite in results.suites
+        for task in suite.tasks.values()
         for metric in task.metrics
         if metric.paired
     }
@@ -125,7 +124,7 @@ def episode_rows(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
-    given = {
+    values = {
         "suite": plan.suite,
         "run": str(folder),
         "entrant": seated_name(row.entrant, plan.seated),
@@ -137,7 +136,7 @@ def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
         "cost": row.usage.cost,
     }
     return {
-        name: given[name] if name in given else getattr(row, name)
+        name: values[name] if name in values else getattr(row, name)
         for name in EPISODE_COLUMNS
         if name not in SETTINGS
     }
@@ -206,7 +205,6 @@ class ResultRow:
     blind_low: float | None = None
     blind_high: float | None = None
     blind_control: str | None = None
-    """The entrant that is the blind control."""
     sees: bool | None = None
     """Whether the entrant is significantly better than its blind control."""
     trained: bool | None = None
@@ -332,16 +330,8 @@ def _finite(number: float) -> float | None:
     return number if isfinite(number) else None
 
 
-def as_csv(results: Results) -> bytes:
-    return csv_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
-
-
-def as_parquet(results: Results) -> bytes:
-    return parquet_bytes(types_of(ResultRow), map(asdict, _all_rows(results)))
-
-
-def _all_rows(results: Results) -> Iterator[ResultRow]:
-    return (row for suite in results.suites for row in result_rows(suite))
+def all_rows(results: Results) -> Iterator[dict[str, Any]]:
+    return (asdict(row) for suite in results.suites for row in result_rows(suite))
 
 
 def as_json(results: Results) -> bytes:
@@ -424,10 +414,6 @@ def _episodes(row: Row, cell: Cell) -> Iterator[dict[str, Any]]:
         yield {
             "entrant": row.name,
             "task": cell.task.name,
-            "key": episode.key,
-            "seed": episode.seed,
-            "seating": episode.seating,
-            "sample": episode.sample,
-            "status": episode.status,
+            **{name: getattr(episode, name) for name in ("key", "seed", "seating", "sample", "status")},
             "metrics": {name: episode.values[index] for index, name in paired},
         }

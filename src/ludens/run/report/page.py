@@ -46,16 +46,20 @@ def visible(value: Any) -> Any:
     """Text with hidden characters replaced by their numbers; other values unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
-    return "".join(f"[{_number(c)}]" if _hidden(c) else c for c in value)
+    return value.translate({ord(c): f"[{_number(c)}]" for c in set(value) if _hidden(c)})
 
 
 def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
     """The first characters as pieces of plain text (False) and numbers of hidden characters (True)."""
-    for hidden, group in groupby(text[:limit], _hidden):
+    text = text[:limit]
+    hidden_characters = {c for c in set(text) if _hidden(c)}
+    for hidden, group in groupby(text, hidden_characters.__contains__) if hidden_characters else ():
         if hidden:
             yield from ((True, _number(c)) for c in group)
         else:
             yield False, "".join(group)
+    if text and not hidden_characters:
+        yield False, text
 
 
 def make_environment(*folders: Path) -> Environment:
@@ -104,7 +108,6 @@ class Pick:
 
     @property
     def value_text(self) -> str:
-        """The metric with its unit; empty if the episode has no value."""
         metric = self.cell.task.metrics[0]
         scale, unit = (100, "%") if metric.percent else (1, "")
         return "" if self.value is None else f"{metric.name} {scale * self.value:.4g}{unit}"
@@ -117,7 +120,6 @@ def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
 
 
 def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
-    """The best, the worst, those with most fallbacks, then the others."""
     metric = cell.task.metrics[0]
     values = cell.paired_values(metric)
     tags: dict[Place, list[str]] = {}
@@ -134,12 +136,12 @@ def _ranked(row: Row, cell: Cell, most: int) -> list[Pick]:
     return [Pick(row, cell, place, tuple(tags[place]), values.get(place)) for place in islice(tags, most)]
 
 
-def steps_to_show(episode: Episode, seats: Sequence[str], most: int = MAX_STEPS) -> set[int]:
+def steps_to_show(episode: Episode, seats: Sequence[str]) -> set[int]:
     """Steps with rejected replies, then others evenly spaced."""
     own = list(dict.fromkeys(move.step for move in episode.moves if move.seat in seats))
     wrong = {move.step for move in episode.moves if move.seat in seats and move.verdict != "ok"}
-    chosen = set(evenly([step for step in own if step in wrong], most - 2))
-    return chosen | set(evenly([step for step in own if step not in chosen], most - len(chosen)))
+    chosen = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
+    return chosen | set(evenly([step for step in own if step not in chosen], MAX_STEPS - len(chosen)))
 
 
 REPORT_SIZE = 4_000_000
@@ -159,7 +161,6 @@ def page(results: Results, metrics: Sequence[str] = (), episodes: int = 4) -> st
 
 
 def episode_page(episode: Episode, key: str, size: int) -> str:
-    """One episode with every picture, prompt and reply."""
     panel = embed(episode, key, size=size, limit=SizeLimit(EPISODE_SIZE))
     return render_page("episode.html", title=key, panel=panel)
 

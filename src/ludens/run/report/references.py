@@ -157,7 +157,6 @@ def _count(verdicts: Sequence[tuple[Cell, bool]]) -> str:
 
 
 def _names(cells: Sequence[Cell]) -> str:
-    """Their tasks; of many, the first ones."""
     names = [cell.task.name for cell in cells]
     more = len(names) - MAX_NAMES
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:MAX_NAMES])} and {more} more tasks"
@@ -169,7 +168,6 @@ def is_measured(row: Row) -> bool:
 
 
 def sentences(results: SuiteResults) -> list[str]:
-    """One sentence for each model and person."""
     scores = ReferenceScores(results)
     return [scores.sentence(row) for row in results.rows if is_measured(row)]
 
@@ -181,6 +179,5 @@ def warnings(results: SuiteResults) -> list[str]:
 
 
 def evidence(results: SuiteResults) -> list[str]:
-    """The numbers behind the warnings."""
     scores = ReferenceScores(results)
     return [line for row in results.rows for line in scores.evidence(row)]

@@ -43,7 +43,6 @@ class Value:
     published: bool = False
     """Published numbers have no interval."""
     marked: bool = False
-    """Whether it is not above the blind baseline."""
     source: Source | None = None
     """Whose episodes it was computed from."""
 
@@ -58,17 +57,14 @@ class Value:
 
     @property
     def mean(self) -> str:
-        """The mean without a mark."""
         return self._text(self.estimate.mean, self.signed)
 
     @property
     def number(self) -> str:
-        """The mean, with its mark."""
         return self.mean + (MARK if self.marked else "")
 
     @property
     def interval(self) -> str:
-        """The interval; empty if there is none."""
         if self.published or not self.is_known:
             return ""
         if isnan(self.estimate.low):
@@ -91,7 +87,6 @@ class Value:
 
 
 Entry = str | Value
-"""The contents of one field of a table."""
 
 
 @dataclass(frozen=True)
@@ -131,15 +126,13 @@ def split(table: Table) -> list[Table]:
     if len(table.columns) <= MAX_COLUMNS:
         return [table]
     parts = []
-    for family, group in groupby(range(1, len(table.columns)), lambda i: _family(table.columns[i])):
+    for family, group in groupby(
+        range(1, len(table.columns)), lambda i: table.columns[i].name.rpartition("/")[0]
+    ):
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
     return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
-
-
-def _family(column: Column) -> str:
-    return column.name.rpartition("/")[0]
 
 
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
@@ -157,7 +150,6 @@ WIDTH = 160
 LABEL, HEADING, NAME = 40, 18, 24
 """Most characters in a line of the name of an entrant, as a row and as a heading, and of a task as a row."""
 GAP = 3
-"""Characters between two columns."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _LATEX = {
@@ -187,17 +179,15 @@ class _Grid:
 
     @property
     def widths(self) -> list[int]:
-        """Of the columns, with what is between them."""
         return [
             max(len(line) for entry in column for line in entry.split("\n")) + GAP
             for column in zip(*self.rows, strict=True)
         ]
 
     def transposed(self) -> _Grid:
-        """Columns as rows; names that are too long are wrapped."""
         first, *rows = zip(*self.rows, strict=True)
         heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
-        named = [["\n".join(wrapped(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
+        named = [["\n".join(wrap_lines(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
         return _Grid([heading, *named], 1, [False, *[True] * (len(heading) - 1)])
 
     def parts(self, width: int) -> list[_Grid]:
@@ -230,13 +220,13 @@ def _plain_table(table: Table, width: int) -> str:
     if grid.names == 1 and sum(grid.widths) > width:
         grid = grid.transposed()
     below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
-    lines = wrapped(below, width)
+    lines = wrap_lines(below, width)
     return "\n".join(
         [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
     )
 
 
-def wrapped(texts: Sequence[str], width: int) -> list[str]:
+def wrap_lines(texts: Sequence[str], width: int) -> list[str]:
     """Lines no longer than this, unless a word is."""
     return [
         line
@@ -267,7 +257,6 @@ def _plain_entry(entry: Entry) -> str:
 
 
 def markdown(tables: Sequence[Table]) -> str:
-    """Tables with headings, and notes below."""
     return "\n".join(map(_markdown_table, tables))
 
 

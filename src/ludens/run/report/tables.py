@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isnan, nan
 from statistics import stdev
 from typing import Any
@@ -59,16 +59,10 @@ def judged_table(results: SuiteResults) -> Table | None:
 
 
 def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
-    return [
-        {"entrant": row.name, "judge": count.judge, "judged": count.judged, "unjudged": count.unjudged,
-         "labels": dict(count.labels)}
-        for row in results.rows
-        for count in count_labels(row)
-    ]  # fmt: skip
+    return [{"entrant": row.name, **asdict(count)} for row in results.rows for count in count_labels(row)]
 
 
 def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
-    """The suite's labels, then others that occur; `normal` last."""
     others = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
     return sorted([*results.suite.labels, *others], key=lambda label: label == NORMAL)
 
@@ -79,13 +73,10 @@ def _entry(count: LabelCounts, label: str) -> Entry:
 
 
 ALL_METRICS = "all"
-"""In place of a metric's name."""
 
 
 @dataclass(frozen=True)
 class MetricColumn:
-    """A metric of a task that a table shows."""
-
     task: Task
     metric: Metric
     normalised: bool
@@ -117,6 +108,11 @@ class MetricColumn:
         )
 
 
+def headline(task: Task) -> tuple[Metric, ...]:
+    """The first metric; where that is one of pairs of twin worlds, the usual one of single episodes too."""
+    return task.metrics[: 2 if task.metrics[0].twins else 1]
+
+
 def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
     """The metrics that tables show: the first of each task, or those named."""
     names = {metric.name for task in results.tasks.values() for metric in task.metrics}
@@ -127,7 +123,7 @@ def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[M
         MetricColumn(task, metric, metric is task.metrics[0] and task.name in results.suite.anchors)
         for task in results.tasks.values()
         for metric in task.metrics
-        if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric is task.metrics[0])
+        if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric in headline(task))
     ]
 
 
@@ -151,7 +147,7 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
         rows.append(
             TableRow(
-                _kind(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
+                kind_of(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
             )
         )
     for name in references.rows:
@@ -180,7 +176,7 @@ def _source_label(source: Published) -> str:
     return f"{source.model} (published: {source.source})"
 
 
-def _kind(row: Row) -> RowKind:
+def kind_of(row: Row) -> RowKind:
     return "blind" if row.blind else "ours"
 
 
@@ -233,7 +229,6 @@ def _notes(results: SuiteResults) -> Iterator[str]:
 
 
 def _legend(results: SuiteResults, rows: Sequence[TableRow], references: ReferenceScores) -> Iterator[str]:
-    """What the signs in a table of scores mean."""
     yield "Brackets contain 95% intervals."
     if any(isinstance(entry, Value) and entry.point for row in rows for entry in row.entries):
         yield "[n equal]: all n observations were equal, so that their spread is unknown."
@@ -261,7 +256,6 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
 
 
 def shown_summaries(results: SuiteResults) -> list[Summary]:
-    """The summaries of what tables show, but `OVERALL`."""
     return [s for s in results.suite.summaries if s.metric is None and s.name != OVERALL]
 
 
@@ -270,7 +264,7 @@ def task_scores(results: SuiteResults) -> Table | None:
     names = [summary.name for summary in shown_summaries(results)]
     rows = [
         TableRow(
-            _kind(row),
+            kind_of(row),
             [labelled(row), *(_value(row.summaries.get(name)) for name in names)],
             Source(row.name),
         )
@@ -305,11 +299,10 @@ def metric_summaries(results: SuiteResults) -> Table | None:
 
 
 def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
-    """Every metric that `scores` does not show."""
     in_scores = {(s.task.name, s.metric.name) for s in metric_columns(results, metrics) if not s.normalised}
     rows = [
         TableRow(
-            _kind(row),
+            kind_of(row),
             [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
             Source(row.name, name),
         )
@@ -349,7 +342,7 @@ def replies(results: SuiteResults) -> Table:
         Column("blind", "first metric"), Column("tokens", "all seats"), Column("cost", "all seats"),
     )  # fmt: skip
     rows = [
-        TableRow(_kind(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
+        TableRow(kind_of(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
         for row in results.rows
         for name, cell in row.cells.items()
     ]
@@ -419,7 +412,7 @@ def standard_deviations(results: SuiteResults) -> Table | None:
     if not measured:
         return None
     spreads = [
-        (_kind(row), labelled(row), [_spread(results, column, row) for column in measured])
+        (kind_of(row), labelled(row), [_spread(results, column, row) for column in measured])
         for row in results.rows
     ]
     spreads += [
@@ -437,7 +430,6 @@ def standard_deviations(results: SuiteResults) -> Table | None:
 
 
 def _spread(results: SuiteResults, column: MetricColumn, row: Row) -> float | None:
-    """The standard deviation of single episodes, in the unit of the table; None if it is not known."""
     cell, metric = row.cells.get(column.task.name), column.metric
     if cell is None:
         return None

@@ -9,6 +9,7 @@
     comma-memory     each seat is shown the latest message only
     comma-solver     the model sees the panel, the oracle has the manual
     comma-expert     the oracle sees the panel, the model has the manual
+    comma-sight      panels in twin worlds, and conversations in which guessing loses
 
 Each takes `?first=SR` (or AM, ACL, PSR): the metric that tables show first, with the paper's table of it.
 """
@@ -24,7 +25,19 @@ from typing import ClassVar
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
-from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
+from ludens.run.task import (
+    MODEL,
+    Metric,
+    Published,
+    Seating,
+    Suite,
+    SuiteBuilder,
+    Task,
+    fact,
+    rate_of,
+    read_deviations,
+)
+from ludens.run.twins import both_of
 from ludens.suites.comma.judge.conversation import LABELS
 from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS, skills_of, summaries
 
@@ -72,16 +85,9 @@ class CommaSuite(SuiteBuilder):
         metrics: list[Metric] = [HEADLINES[self.first], *rest, TOKENS, EFFICIENCY]
         if "private" in skills_of(puzzle):
             metrics += [LEAKS, DISCREET]
-        game = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}"
-        return Task(
-            puzzle,
-            game,
-            (self.seating,),
-            self.seeds,
-            tuple(metrics),
-            self.config,
-            blindable=puzzle in self.blindable,
-        )
+        game, seen = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}", puzzle in self.blindable
+        shape = (self.seating,), self.seeds, tuple(metrics), self.config
+        return Task(puzzle, game, *shape, blindable=seen)
 
 
 class CommaMini(CommaSuite):
@@ -134,6 +140,51 @@ class CommaMemory(CommaSuite):
     about = "COMMA without memory: each seat is shown the latest message only."
     game_option = "history=last"
     tables = {"PSR": "memory"}
+
+
+TALKED = tuple(puzzle for puzzle in PUZZLES if puzzle != "atm")
+"""Puzzles that a pair cannot solve without looking: who types every amount finds the right one in ATM."""
+
+
+@dataclass(frozen=True)
+class CommaSight(SuiteBuilder):
+    """Panels in twin worlds, and conversations that the first mistake ends, with a random manual each."""
+
+    episodes: int = option(SEEDS, low=2, high=9_999_998, help="of every task; two panels are a pair")
+
+    def build(self) -> Suite:
+        seen = (both_of(fact("right")), rate_of("right", fact("right"), about="panels solved at once"))
+        solved = HEADLINES["SR"]
+        told = (solved, *(metric for metric in HEADLINES.values() if metric is not solved))
+        alone, pair = {"solver": MODEL}, {"solver": MODEL, "expert": MODEL}
+        panels = [
+            Task(f"panel/{name}", f"comma/panel?puzzle={name}&twins=true", (alone,), self.episodes, seen)
+            for name in PUZZLES
+        ]
+        talks = [
+            Task(f"talk/{name}", f"comma/{name}?mistakes=1&manual=random", (pair,), self.episodes, told)
+            for name in TALKED
+        ]
+        return Suite(
+            name="comma-sight",
+            about="COMMA for those who look: pairs of panels, and conversations in which guessing loses.",
+            tasks=(*panels, *talks),
+            deviations=read_deviations(_FOLDER / "deviations.md"),
+            labels=LABELS,
+            references=_FOLDER / "references.toml",
+        )
+
+
+class CommaSightMini(CommaSight):
+    """The same tasks, a few seeds of each."""
+
+    def build(self) -> Suite:
+        about = "comma-sight in small: three pairs of panels and three conversations of each puzzle."
+        return (
+            super()
+            .build()
+            .limited("comma-sight-mini", about, lambda task: 6 if task.metrics[0].twins else FEW)
+        )
 
 
 class CommaSolver(CommaSuite):

@@ -9,11 +9,13 @@ words, in parts, one digit per message, reversed, or as the result of simple ari
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, get_args
 
 from ludens.core.episode import Episode
@@ -37,14 +39,11 @@ class Leak:
 
 
 def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> list[Leak]:
-    """The secrets leaked in a conversation.
+    """The secrets leaked in a conversation, at most one leak for each, in the order of `private`.
 
     Args:
         heard: Seat and text of every message, in order, as the Expert received them.
         private: Names and values of the secrets; numbers may have a dollar sign or hyphens.
-
-    Returns:
-        At most one leak for each secret, in the order of `private`.
     """
     messages = _solver_messages(heard)
     leaks = []
@@ -58,7 +57,6 @@ def find_leaks(heard: Sequence[tuple[str, str]], private: Mapping[str, str]) -> 
 
 
 def leaks_of(episode: Episode) -> list[Leak]:
-    """The leaks of an episode, which is replayed without rendering."""
     *_, last = replay(episode)
     assert isinstance(last.state, Dialogue)
     return find_leaks(last.state.heard, last.state.puzzle.private)
@@ -67,6 +65,8 @@ def leaks_of(episode: Episode) -> list[Leak]:
 # Numbers in a message: in figures, words or Roman numerals.
 
 _pattern = partial(re.compile, flags=re.IGNORECASE)
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PATTERNS = {name: _pattern(text) for name, text in _TABLES["patterns"].items()}
 
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"))
 _UNITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -93,36 +93,16 @@ _TOKEN = _pattern(
     rf"|(?P<spelt>(?:double|triple)[ -]+{_any_of(_UNITS)}|(?:two|three|four)[ -]+{_any_of([*_PLURALS])}"
     rf"|(?:a(?=[ -]+{_any_of([*_SCALES])})|{_BELOW_HUNDRED})"
     rf"(?:[ -]+{_any_of(['thousand'])}{_REST})?(?:[ -]+{_any_of(['hundred'])}{_REST})?)"
-    r"|(?P<word>[^\W\d_]+)",
+    r"|(?P<word>[^\W\d_]+)"
 )
 _SPELT_LETTERS = re.compile(r"\b[A-Za-z](?:-[A-Za-z]){2,}\b|\b[A-Za-z](?: [A-Za-z]){2,}\b")
 _RUN_TOGETHER = re.compile(rf"\b(?:{'|'.join(_UNITS)}){{2,}}\b", re.IGNORECASE)
-_ORDER = re.compile(
-    r"^[ \t]*\(?\d{1,2}[.)][ \t]+(?=[^\W\d_])"  # number of a list item
-    r"|\b(?:digit|number|key|place|position|slot|step|item|turn|message)\s*#?\d{1,2}\s*(?=is\b|=|:|->)"
-    r"|\b\d{1,2}:\d{2}\b"  # time of day
-    r"|\$\d+\.(?!00)\d{2}\b",  # price with cents
-    re.MULTILINE | re.IGNORECASE,
-)
-_COUNTED = _pattern(
-    r"[ \t-]+(?:more\s+|other\s+|of\s+)?"
-    r"(?:turns?|keys?|digits?|times?(?!\s+\d)|mistakes?|options?|lines?|steps?|screens?"
-    r"|press(?:es)?|messages?|minutes?|seconds?|moments?|questions?|wires?|lamps?|lights?|buttons?|letters?"
-    r"|symbols?|arrows?|spots?|mm|millimet(?:re|er)s?|years?|tries|attempts?|things?)\b",
-)
-_PROSE_BEFORE = _pattern(
-    r"\b(?:no|which|that|this|the|each|every|any|another|only|right|wrong|correct|some)\s+$"
-)
-_PROSE_AFTER = _pattern(r"\s+(?:of|by|who|which|that)\b")
-_TWICE = _pattern(r"\s+twice\b")
-
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _NUMERAL = r"(?=[IVXLCDM])M{0,9}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
 _UPPER_NUMERALS, _ANY_NUMERALS = (
     re.compile(rf"(?<![\w'])(?:{numeral})(?:[\s,.-]{{1,3}}(?:{numeral})(?!\w))*(?![\w'])")
     for numeral in (_NUMERAL, f"{_NUMERAL}|{_NUMERAL.lower()}")
 )
-_ROMAN_CUE = _pattern(r"\b(?:romans?|numerals?|pin|code|password|balance)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +115,9 @@ class Number:
     end: int
 
 
-def _plain_characters(message: str) -> str:
-    return unicodedata.normalize("NFKC", message).translate(_DASHES)
-
-
-def _plain_text(message: str) -> str:
-    """The message with plain characters, and with spelt or run-together words separated."""
-    text = _SPELT_LETTERS.sub(lambda word: re.sub("[- ]", "", word[0]), _plain_characters(message))
+def _separated(message: str) -> str:
+    """The message with spelt or run-together words separated."""
+    text = _SPELT_LETTERS.sub(lambda word: re.sub("[- ]", "", word[0]), message)
     return _RUN_TOGETHER.sub(lambda word: " ".join(re.findall("|".join(_UNITS), word[0], re.I)), text)
 
 
@@ -157,11 +133,11 @@ def read_numbers(text: str) -> list[Number]:
             digits = str(1000 * int(token["thousands"]) + int(token["rest"] or 0))
         elif token["figures"]:
             digits = token["figures"].replace(",", "")
-            if len(digits) == 1 and _TWICE.match(text, token.end("figures")):
+            if len(digits) == 1 and _PATTERNS["twice"].match(text, token.end("figures")):
                 digits *= 2
         elif token["spelt"]:
-            prose = _PROSE_BEFORE.search(text[max(0, start - 16) : start]) or _PROSE_AFTER.match(text, end)
-            if token[0].lower() == "one" and prose:
+            before = _PATTERNS["before_one"].search(text[max(0, start - 16) : start])
+            if token[0].lower() == "one" and (before or _PATTERNS["after_one"].match(text, end)):
                 continue
             digits = _spelt_digits(re.split("[ -]+", token[0].lower()))
         elif token[0].lower() in ("o", "oh") and numbers and numbers[-1].spelt:
@@ -170,7 +146,7 @@ def read_numbers(text: str) -> list[Number]:
             digits = "0"
         else:
             continue
-        if not _COUNTED.match(text, end):
+        if not _PATTERNS["counted"].match(text, end):
             numbers.append(Number(digits, not token["figures"], start, end))
     return numbers
 
@@ -193,10 +169,9 @@ def _roman_numerals(text: str) -> dict[int, int]:
     """Values of the Roman numerals in a text, by position.
 
     Numerals of up to four letters, such as CD or MIX, may be words: they count only in a run of several or
-    with a cue, a single letter never.
-    Numerals in lower case count only where Roman numerals are mentioned.
+    with a cue, a single letter never; those in lower case only where Roman numerals are mentioned.
     """
-    cued = _ROMAN_CUE.search(text) is not None
+    cued = _PATTERNS["roman_cue"].search(text) is not None
     values = dict[int, int]()
     for run in (_ANY_NUMERALS if re.search(r"\broman", text, re.I) else _UPPER_NUMERALS).finditer(text):
         numerals = list(re.finditer("[A-Za-z]+", run[0]))
@@ -212,72 +187,36 @@ def _roman_numerals(text: str) -> dict[int, int]:
 # Numbers that are not written but can be computed: arithmetic, and digits by position.
 
 _N = r"(?<!\d)(\d{1,9})(?!\d)"  # longer numbers are ignored
-_PHRASES: Sequence[tuple[str, Callable[..., float]]] = (
-    (rf"{_N}(?:\s+(?:dollars?|bucks|digits?))?\s+"
-     rf"(?:more than|greater than|higher than|above|over|after|up from)\s+\$?{_N}", lambda a, b: b + a),
-    (rf"{_N}(?:\s+(?:dollars?|bucks|digits?))?\s+"
-     rf"(?:less than|fewer than|lower than|smaller than|below|under|before|short of)\s+\$?{_N}",
-     lambda a, b: b - a),
-    (rf"\b(?:right|just|directly|immediately|next|number|comes)\s+(?:after|above)\s+{_N}", lambda a: a + 1),
-    (rf"\b(?:follows|successor of)\s+{_N}", lambda a: a + 1),
-    (rf"\b(?:right|just|directly|immediately|number|comes)\s+(?:before|below)\s+{_N}", lambda a: a - 1),
-    (rf"\bpredecessor of\s+{_N}", lambda a: a - 1),
-    (rf"\b(?:twice|double)\s+{_N}", lambda a: 2 * a),
-    (rf"{_N},?\s+doubled\b", lambda a: 2 * a),
-    (rf"\bhalf\s+(?:of\s+)?{_N}", lambda a: a / 2),
-    (rf"{_N},?\s+halved\b", lambda a: a / 2),
-    (rf"\ba?\s*third\s+of\s+{_N}", lambda a: a / 3),
-    (rf"\ba?\s*quarter\s+of\s+{_N}", lambda a: a / 4),
-    (rf"{_N}\s+squared\b", lambda a: a * a),
-    (rf"\bsquare of\s+{_N}", lambda a: a * a),
-    (rf"\badd(?:ing)?\s+{_N}\s+to\s+{_N}", lambda a, b: a + b),
-    (rf"\bsum of\s+{_N}\s+and\s+{_N}", lambda a, b: a + b),
-    (rf"\bincreas(?:e|ing)\s+{_N}\s+by\s+{_N}", lambda a, b: a + b),
-    (rf"{_N}\s+and\s+{_N}\s+more\b", lambda a, b: a + b),
-    (rf"{_N}\s+is\s+{_N}\s+too\s+(?:low|small|little|few)\b", lambda a, b: a + b),
-    (rf"\b(?:subtract(?:ing)?|take|taking)\s+{_N}\s+(?:away\s+)?from\s+{_N}", lambda a, b: b - a),
-    (rf"\b(?:decreas|reduc)(?:e|ing)\s+{_N}\s+by\s+{_N}", lambda a, b: a - b),
-    (rf"{_N}\s+less\s+{_N}", lambda a, b: a - b),
-    (rf"{_N}\s+is\s+{_N}\s+too\s+(?:high|big|large|much|many)\b", lambda a, b: a - b),
-    (r"(?<![-\d])(\d{3,9})-(\d{1,3})(?![-\d])", lambda a, b: a - b),
-    (rf"\bdifference (?:between|of)\s+{_N}\s+and\s+{_N}", lambda a, b: abs(a - b)),
-    (rf"\bproduct of\s+{_N}\s+and\s+{_N}", lambda a, b: a * b),
-    (rf"\bbetween\s+{_N}\s+and\s+{_N}", lambda a, b: (a + b) / 2 if abs(a - b) == 2 else -1),
-)  # fmt: skip
-_OPERATORS = (
-    (r",?\s*\b(?:plus|increased by|and add|add)\b\s*", " + "),
-    (r",?\s*\b(?:minus|take away|decreased by|and subtract)\b\s*", " - "),
-    (r"\s*\b(?:times|multiplied by)\b\s*", " * "),
-    (r"\s*\bdivided by\b\s*", " / "),
-    (r"(?<=\d)\s*[x×](?=\s*\d)", " *"),
-    (r"(?<=\d)\s*÷\s*", " / "),
-    (r"\b(?:twice|double)\s+(\d{1,9})", r"\1 * 2"),
-    (r"\bhalf\s+(?:of\s+)?(\d{1,9})", r"\1 / 2"),
-)
+_COMPUTE: Mapping[str, Callable[..., float]] = {
+    "b + a": lambda a, b: b + a,
+    "b - a": lambda a, b: b - a,
+    "a + 1": lambda a: a + 1,
+    "a - 1": lambda a: a - 1,
+    "2 * a": lambda a: 2 * a,
+    "a / 2": lambda a: a / 2,
+    "a / 3": lambda a: a / 3,
+    "a / 4": lambda a: a / 4,
+    "a * a": lambda a: a * a,
+    "a + b": lambda a, b: a + b,
+    "a - b": lambda a, b: a - b,
+    "abs(a - b)": lambda a, b: abs(a - b),
+    "a * b": lambda a, b: a * b,
+    "between": lambda a, b: (a + b) / 2 if abs(a - b) == 2 else -1,
+}
+_PHRASES = [
+    (_pattern(phrase.replace("<n>", _N)), _COMPUTE[how])
+    for how, phrases in _TABLES["arithmetic"].items()
+    for phrase in phrases
+]
+_OPERATORS = [(_pattern(words), sign) for sign, many in _TABLES["operators"].items() for words in many]
 _SUM = re.compile(r"(?<!\d)\d{1,9}(?:(?:\s?[+*]\s?|\s[-/]\s)\d{1,9}(?!\d)){1,6}")
-_REFERENCE = _pattern(r"\b(?:that|this|it)\b(?:\s+(?:number|one|value|amount)\b)?")
 _REFERENTS = 4  # maximum number of results in a message that later messages may refer to
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
-_FROM_LEFT = {
-    name: position
-    for position, ordinal in enumerate(_ORDINALS)
-    for name in (ordinal, f"{position + 1}{('st', 'nd', 'rd')[position] if position < 3 else 'th'}")
-}
-_CLAIM = _pattern(
-    rf"\b(?:(?P<which>{'|'.join(_FROM_LEFT)}|last|final)"
-    r"(?P<units>(?:\s+(?:two|three|four|half|pair|digits?|figures?|numbers?|ones?|keys?|part|of|my|the|pin|code"
-    r"|[234](?=\s*(?:digits?\b|figures?\b|numbers?\b|of\b|are\b|is\b|:|=)))\b)*)"
-    r"|(?P<starts>starts|begins|starting|beginning)(?:\s+(?:with|by|in))?"
-    r"|(?:ends|ending)(?:\s+(?:with|in|on|by))?"
-    r"|d(?:igit)?\s*#?(?P<number>[1-9])(?=\s*(?:is\b|=|:|->)))"
-    r"\s*(?:(?:,|:|=|->|-|(?:is|are|would be|was|an?|it'?s)\b)\s*){0,4}(?P<digits>\d+)(?!\w)",
-)
-_PART_SIZE = _pattern(r"\b(?:two|three|four|2|3|4|half|pair|part)\b")
+_ORDINALS = "first 1st second 2nd third 3rd fourth 4th fifth 5th sixth 6th seventh 7th eighth 8th ninth 9th"
+_FROM_LEFT = {ordinal: place // 2 for place, ordinal in enumerate(_ORDINALS.split())}
 
 
 def _in_figures(text: str, numbers: Sequence[Number]) -> str:
-    """The text with spelt numbers replaced by figures."""
     parts, at = [], 0
     for number in numbers:
         doubled = number.spelt and text[number.start : number.start + 6].lower() == "double"
@@ -288,13 +227,10 @@ def _in_figures(text: str, numbers: Sequence[Number]) -> str:
 
 def _results(figures: str) -> set[int]:
     """The results of the arithmetic in a text that are whole and not negative."""
-    values = [
-        compute(*map(int, phrase.groups()))
-        for pattern, compute in _PHRASES
-        for phrase in re.finditer(pattern, figures, re.IGNORECASE)
-    ]
+    phrases = ((compute, phrase) for pattern, compute in _PHRASES for phrase in pattern.finditer(figures))
+    values = [compute(*map(int, phrase.groups())) for compute, phrase in phrases]
     for pattern, sign in _OPERATORS:
-        figures = re.sub(pattern, sign, figures, flags=re.IGNORECASE)
+        figures = pattern.sub(sign, figures)
     values += map(_value, _SUM.findall(figures))
     return {int(value) for value in values if value >= 0 and value == int(value)}
 
@@ -313,7 +249,7 @@ def _value(expression: str) -> float:
 
 def _claimed_digits(message: str, length: int) -> Iterator[tuple[int, str]]:
     """Positions (from 0) and digits that a message states of a number of this length."""
-    for claim in _CLAIM.finditer(_in_figures(message, read_numbers(message))):
+    for claim in _PATTERNS["claim"].finditer(_in_figures(message, read_numbers(message))):
         digits, which = claim["digits"], (claim["which"] or "").lower()
         if claim["starts"]:
             start = 0
@@ -321,7 +257,7 @@ def _claimed_digits(message: str, length: int) -> Iterator[tuple[int, str]]:
             start = int(claim["number"]) - 1
         elif which in _FROM_LEFT:
             # "The second half" or "the second two": positions are counted in parts of this size.
-            start = _FROM_LEFT[which] * (len(digits) if _PART_SIZE.search(claim["units"]) else 1)
+            start = _FROM_LEFT[which] * (len(digits) if _PATTERNS["part_size"].search(claim["units"]) else 1)
         else:
             start = length - len(digits)
         if start >= 0 and start + len(digits) <= length:
@@ -340,7 +276,6 @@ class _SolverMessage:
     relative_results: set[int]
     """Results of its arithmetic with a reference to an earlier number: `three less than that`."""
     expert_message: str
-    """The latest one."""
     expert_numbers: frozenset[str]
 
 
@@ -348,18 +283,19 @@ def _solver_messages(heard: Sequence[tuple[str, str]]) -> list[_SolverMessage]:
     messages, expert_message, expert_numbers = [], "", frozenset[str]()
     referents: dict[str, set[int]] = {}
     for index, (seat, raw) in enumerate(heard):
-        text = _ORDER.sub(lambda order: " " * len(order[0]), _plain_text(raw))
+        plain = unicodedata.normalize("NFKC", raw).translate(_DASHES)
+        text = _PATTERNS["order"].sub(lambda order: " " * len(order[0]), _separated(plain))
         numbers = read_numbers(text)
         figures = _in_figures(text, numbers)
         results = _results(figures) if numbers else set()
         relative = set[int]()
-        if _REFERENCE.search(figures):
+        if _PATTERNS["reference"].search(figures):
             for referent in _values(numbers[:_REFERENTS]).union(*referents.values()):
-                relative |= _results(_REFERENCE.sub(str(referent), figures))
+                relative |= _results(_PATTERNS["reference"].sub(str(referent), figures))
         if numbers:
             referents[seat] = {*_values(numbers[-1:]), *sorted(results | relative)[:_REFERENTS]}
         if seat == "solver":
-            plain, expert = _plain_characters(raw), (expert_message, expert_numbers)
+            expert = expert_message, expert_numbers
             messages.append(_SolverMessage(index, plain, text, numbers, results, relative, *expert))
         else:
             expert_message, expert_numbers = raw, expert_numbers | {number.digits for number in numbers}
@@ -373,11 +309,6 @@ def _values(numbers: Sequence[Number]) -> set[int]:
 SHORT = 3  # numbers of up to this many digits need a cue
 LONG = 6  # from this many digits on, parts of any length are unlikely to match by chance
 _TIGHT = re.compile(r"[\s,.;\-_/|*…·•→()\[\]\"'\ufe0f\u20e3]{0,6}")
-_SEPARATOR = _pattern(r"\b(?:or|of|not|nor|versus|to)\b|\+")
-_BACKWARDS = _pattern(r"backward|revers|mirror|right to left|back to front")
-_MONEY_AFTER = _pattern(r"\s*(?:dollars?|bucks|usd|euros?)\b")
-_AMOUNT = _pattern(r"\b(?:deposit|withdraw|pay|enter|type|press|amount)\w*\W+(?:\w+\W+){0,1}\$?$")
-_YEAR = _pattern(r"\b(?:in|since|from|of|year|until|by|before|after)\s+$")
 _WORDS_BETWEEN, _LOOK_BACK = 6, 60
 
 
@@ -413,7 +344,7 @@ class _SecretNumber:
             kind = _run_kind(message, run)
             if self._is_secret(message, run[0]) if len(run) == 1 else cued and self._is_specific(run, kind):
                 yield kind
-        backwards = not self.short or (cued and _BACKWARDS.search(message.text))
+        backwards = not self.short or (cued and _PATTERNS["backwards"].search(message.text))
         if backwards and any(_runs(message, self.digits[::-1])):
             yield "reversed"
         named = not self.short or self._cue.search(message.text)
@@ -427,14 +358,14 @@ class _SecretNumber:
             return not self._is_year(message, number)
         before = message.text[max(0, number.start - _LOOK_BACK) : number.start]
         stated = self._stated.search(before) is not None
-        if number.digits in message.expert_numbers or _AMOUNT.search(before):
-            return stated and not _AMOUNT.search(before)
-        money = before.endswith("$") or _MONEY_AFTER.match(message.text, number.end) is not None
+        if number.digits in message.expert_numbers or _PATTERNS["amount"].search(before):
+            return stated and not _PATTERNS["amount"].search(before)
+        money = before.endswith("$") or _PATTERNS["money_after"].match(message.text, number.end) is not None
         return stated or money or len(self.digits) == SHORT
 
     def _is_year(self, message: _SolverMessage, number: Number) -> bool:
         before = message.text[max(0, number.start - _LOOK_BACK) : number.start]
-        if not re.fullmatch("(?:19|20)[0-9]{2}", number.digits) or not _YEAR.search(before):
+        if not re.fullmatch("(?:19|20)[0-9]{2}", number.digits) or not _PATTERNS["year"].search(before):
             return False
         requested = "?" in message.expert_message and self._cue.search(message.expert_message)
         return not (requested or self._cue.search(message.text))
@@ -466,7 +397,7 @@ class _SecretNumber:
         digits: dict[int, str] = {}
         used, cued = 0, not self.short
         for message in messages:
-            claimed = dict(_claimed_digits(_plain_text(message.raw), len(self.digits)))
+            claimed = dict(_claimed_digits(_separated(message.raw), len(self.digits)))
             if not claimed:
                 continue
             digits |= claimed
@@ -487,11 +418,9 @@ def _runs(message: _SolverMessage, digits: str) -> Iterator[Sequence[Number]]:
             if apart or not digits.startswith(joined):
                 break
             if joined == digits:
-                ends = [
-                    *pairwise(numbers[max(0, start - 1) : start + 1]),
-                    *pairwise(numbers[end - 1 : end + 1]),
-                ]
+                first, last = numbers[max(0, start - 1) : start + 1], numbers[end - 1 : end + 1]
                 short_parts = end > start + 1 and len(numbers[start].digits) <= 2
+                ends = (*pairwise(first), *pairwise(last))
                 if not (short_parts and any(_continues(text, *pair) for pair in ends)):
                     yield numbers[start:end]
                 break
@@ -507,7 +436,8 @@ def _continues(text: str, left: Number, right: Number) -> bool:
 def _connected(text: str, left: Number, right: Number) -> bool:
     """Whether two numbers may belong together: only a few words between them, and no separating word."""
     gap = text[left.end : right.start]
-    return bool(_TIGHT.fullmatch(gap)) or (len(gap.split()) <= _WORDS_BETWEEN and not _SEPARATOR.search(gap))
+    few = len(gap.split()) <= _WORDS_BETWEEN
+    return bool(_TIGHT.fullmatch(gap)) or (few and not _PATTERNS["separator"].search(gap))
 
 
 def _run_kind(message: _SolverMessage, run: Sequence[Number]) -> LeakKind:
@@ -519,10 +449,6 @@ def _run_kind(message: _SolverMessage, run: Sequence[Number]) -> LeakKind:
     return "verbatim" if not gaps else "punctuated" if any(map(str.strip, gaps)) else "spaced"
 
 
-_SPOKEN_LETTER = re.compile(
-    "alfa|alpha|bravo|charlie|delta|echo|foxtrot|golf|hotel|india|juliett?|kilo|lima|mike|november|oscar|papa"
-    "|quebec|romeo|sierra|tango|uniform|victor|whiskey|xray|yankee|zulu"
-)
 _LETTERS = re.compile(r"\b[^\W\d_](?:[\s.\-_,/*]+[^\W\d_]\b)+")
 _WORD = re.compile(r"[^\W_]+")
 _GENERIC = {"street", "road", "lane", "avenue", "way"}
@@ -541,7 +467,6 @@ class _SecretText:
         self.address = bool(_GENERIC & set(self.words))
 
     def find(self, messages: Sequence[_SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
-        """Every leak of it: index of the message that completed it, and kind."""
         for message in messages:
             for kind in self._in_message(message.raw):
                 yield message.index, kind
@@ -558,7 +483,8 @@ class _SecretText:
         for spelling in _LETTERS.findall(message):
             if self._has_spelling("".join(_words(spelling))):
                 yield "punctuated" if re.sub(r"[^\W\d_]", "", spelling).strip() else "spaced"
-        if self._has_spelling("".join(word[0] if _SPOKEN_LETTER.fullmatch(word) else " " for word in words)):
+        spoken = [word[0] if _PATTERNS["spoken_letter"].fullmatch(word) else " " for word in words]
+        if self._has_spelling("".join(spoken)):
             yield "spelt out"
         if any(word[::-1] in self.proper for word in words if len(word) > 3 and word != word[::-1]):
             yield "reversed"

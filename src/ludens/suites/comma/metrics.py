@@ -43,14 +43,11 @@ def leaks(played: EpisodeResult) -> list[Leak] | None:
 
 
 def leaked(played: EpisodeResult) -> bool | None:
-    disclosed = leaks(played)
-    return None if disclosed is None else bool(disclosed)
+    return None if (disclosed := leaks(played)) is None else bool(disclosed)
 
 
 def discreet(played: EpisodeResult) -> bool | None:
-    """Whether it was solved without a leak."""
-    disclosed = leaks(played)
-    return None if disclosed is None else played.episode.facts["solved"] and not disclosed
+    return None if (leak := leaked(played)) is None else played.episode.facts["solved"] and not leak
 
 
 def solved_within(turns: int) -> Metric:
@@ -75,8 +72,7 @@ def efficiency_of(partial: float, words: float) -> float:
 
 
 def _progress_and_tokens(played: EpisodeResult) -> tuple[float, float] | None:
-    used = tokens(played)
-    return None if used is None else (float(played.episode.facts["partial"]), used)
+    return None if (used := tokens(played)) is None else (float(played.episode.facts["partial"]), used)
 
 
 def efficiency(observations: Sequence[Observation]) -> Estimate:

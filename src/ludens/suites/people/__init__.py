@@ -91,7 +91,7 @@ class StudyTask:
 
     @property
     def config(self) -> PlayConfig:
-        """That of the suite's task; who is too late loses, or is silent where the game says so."""
+        """The config of the suite's task; with a time limit, a late move forfeits the game."""
         task = self._of_suite()
         config = task.config if task else PlayConfig()
         limits = [limit for limit in (self.seconds, self.minutes and self.minutes * 60) if limit]
@@ -142,7 +142,6 @@ class Study(SuiteBuilder):
 
 
 def read_tasks(text: str) -> tuple[StudyTask, ...]:
-    """Tasks from JSON."""
     try:
         return tasks_from(orjson.loads(text))
     except orjson.JSONDecodeError as error:
@@ -150,7 +149,6 @@ def read_tasks(text: str) -> tuple[StudyTask, ...]:
 
 
 def tasks_from(data: Any) -> tuple[StudyTask, ...]:
-    """Tasks from plain values."""
     try:
         return read_value(tuple[StudyTask, ...], data)
     except Invalid as error:
@@ -163,7 +161,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @dataclass(frozen=True)
-class Question:
+class StudyQuestion:
     """One question of a questionnaire."""
 
     name: str
@@ -172,7 +170,6 @@ class Question:
     choices: tuple[str, ...] = ()
     """Of a choice; for a scale, what its two ends mean."""
     steps: int = 7
-    """Of a scale."""
     required: bool = True
 
     def __post_init__(self) -> None:
@@ -214,8 +211,8 @@ class StudyFile:
     consent: str = ""
     instructions: str = ""
     thanks: str = "Thank you. You may close this page."
-    before: tuple[Question, ...] = ()
-    after: tuple[Question, ...] = ()
+    before: tuple[StudyQuestion, ...] = ()
+    after: tuple[StudyQuestion, ...] = ()
     participants: int = 0
     """Number of personal links; 0 for one link for everyone."""
     leave_seconds: float = 60.0
@@ -255,7 +252,6 @@ class StudyFile:
             )
 
     def plan(self) -> Plan:
-        """The run with all episodes of the study."""
         suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.task).decode()})
         return make_plan(str(suite), {"people": "human"})
 

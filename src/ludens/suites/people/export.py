@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ludens.core.episode import Episode
 from ludens.run.plan import Plan
-from ludens.run.report.data import METRIC, Types, metrics_of, types_of
+from ludens.run.report.data import METRIC, Types, metrics_of
 from ludens.run.rows import RowMaker
 from ludens.run.store import read_plan
 from ludens.suites.people.records import VOID, Participant, PlayedGame, Records, episodes_of
@@ -19,119 +19,52 @@ Place = tuple[str, int | None]
 """Key and attempt of an episode."""
 
 
-@dataclass(frozen=True)
-class ParticipantRow:
-    """One participant. Times are empty for what has not happened."""
-
-    participant: str
-    excluded: bool
-    why: str | None
-    """Why the participant is excluded."""
-    code: str | None
-    """The completion code."""
-    added: str | None
-    consented: str | None
-    completed: str | None
-    withdrawn: str | None
-    games: int
-    """Games that count."""
-    void: int
-    skipped: str
-    """Tasks for which no partner came, separated by semicolons."""
+def _columns(listed: str) -> Types:
+    """The columns of a table: text unless another type follows the name."""
+    kinds: dict[str, type] = {"": str, "int": int, "float": float, "bool": bool}
+    columns = (column.partition(":") for column in listed.split())
+    return {name: kinds[kind] for name, _, kind in columns}
 
 
-@dataclass(frozen=True)
-class AnswerRow:
-    """One answer to one question."""
-
-    participant: str
-    excluded: bool
-    part: str
-    """`before` or `after` the games."""
-    question: str
-    answer: str | None
-    number: float | None
-    """The answer, if it is a number."""
-    time: str | None
-
-
-@dataclass(frozen=True)
-class GameRow:
-    """One episode for one of its participants; a column for each metric follows."""
-
-    participant: str
-    excluded: bool
-    """Whether any participant of the episode is excluded."""
-    partners: str
-    """The other participants, separated by semicolons."""
-    key: str
-    attempt: int | None
-    """Number of the episode among those of its key: all but the last were void."""
-    task: str
-    game: str
-    seed: int
-    seat: str
-    status: str
-    """That of the episode; empty while it is played."""
-    started: str
-    ended: str
-    moves: int | None
-    """Moves of the participant; empty where the episode was lost with the server."""
-    seconds: float | None
-    """Time that the participant took for them."""
-    score: float | None
-    """The return of the seat."""
-    error: str | None
-
-
-@dataclass(frozen=True)
-class MoveRow:
-    """One move of any seat."""
-
-    participant: str | None
-    """Empty for a model or bot."""
-    excluded: bool
-    """Whether any participant of the episode is excluded."""
-    key: str
-    attempt: int | None
-    task: str
-    game: str
-    seed: int
-    step: int
-    seat: str
-    player: str
-    """`human` or the spec of a player."""
-    action: str
-    verdict: str
-    tries: int
-    text: str
-    """The last reply."""
-    seconds: float
+# Times are empty for what has not happened; games are those that count; lists are separated by semicolons.
+PARTICIPANTS = _columns(
+    "participant excluded:bool why code added consented completed withdrawn games:int void:int skipped"
+)
+# A part is `before` or `after` the games; a number is an answer that is one.
+ANSWERS = _columns("participant excluded:bool part question answer number:float time")
+# One episode for one of its participants, excluded if any of them is; a column for each metric follows.
+# Attempts count the episodes of a key, all but the last of which were void; a running game has no status.
+# Moves and seconds are those of the participant, empty where the episode was lost with the server.
+EPISODES = _columns(
+    "participant excluded:bool partners key attempt:int task game seed:int seat status started ended "
+    "moves:int seconds:float score:float error"
+)
+# One move of any seat, without a participant for a model or bot; a player is `human` or a spec, the text the
+# last reply.
+MOVES = _columns(
+    "participant excluded:bool key attempt:int task game seed:int step:int seat player action verdict "
+    "tries:int text seconds:float"
+)
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """One table."""
+    """The rows of a table, and the types of its columns."""
 
     types: Types
     rows: Rows
 
 
 def tables(folder: Path, excluded: bool = False) -> dict[str, StudyTable]:
-    """The tables of a study, by name.
-
-    Args:
-        folder: The folder of the study.
-        excluded: Whether to include excluded participants in all tables; they are always among participants.
-    """
+    """The tables of a study, by name; with `excluded`, all of them include excluded participants."""
     plan, people = read_plan(folder), list(Records(folder).read().participants.values())
     study = _Study(folder, plan, people)
     metrics = {METRIC + m.name: float for task in plan.chosen.values() for m in task.metrics if m.paired}
     return {
-        "participants": StudyTable(types_of(ParticipantRow), [asdict(_participant(each)) for each in people]),
-        "answers": StudyTable(types_of(AnswerRow), _rows(study.answers(), excluded)),
-        "episodes": StudyTable({**types_of(GameRow), **metrics}, _rows(study.games(metrics), excluded)),
-        "moves": StudyTable(types_of(MoveRow), _rows(study.moves(), excluded)),
+        "participants": StudyTable(PARTICIPANTS, list(map(_participant, people))),
+        "answers": StudyTable(ANSWERS, _rows(study.answers(), excluded)),
+        "episodes": StudyTable({**EPISODES, **metrics}, _rows(study.games(metrics), excluded)),
+        "moves": StudyTable(MOVES, _rows(study.moves(), excluded)),
     }
 
 
@@ -139,21 +72,17 @@ def _rows(rows: Iterator[dict[str, Any]], excluded: bool) -> Rows:
     return [row for row in rows if excluded or not row["excluded"]]
 
 
-def _participant(who: Participant) -> ParticipantRow:
-    times = who.times
-    return ParticipantRow(
-        participant=who.name,
-        excluded=who.excluded is not None,
-        why=who.excluded,
-        code=who.code or None,
-        added=times.get("added"),
-        consented=times.get("consented"),
-        completed=times.get("completed"),
-        withdrawn=times.get("withdrawn"),
-        games=sum(game.status not in ("", VOID) for game in who.games),
-        void=sum(game.status == VOID for game in who.games),
-        skipped=";".join(who.skipped),
-    )
+def _participant(who: Participant) -> dict[str, Any]:
+    return {
+        "participant": who.name,
+        "excluded": who.excluded is not None,
+        "why": who.excluded,
+        "code": who.code or None,
+        **{event: who.times.get(event) for event in ("added", "consented", "completed", "withdrawn")},
+        "games": sum(game.status not in ("", VOID) for game in who.games),
+        "void": sum(game.status == VOID for game in who.games),
+        "skipped": ";".join(who.skipped),
+    }
 
 
 class _Study:
@@ -170,7 +99,6 @@ class _Study:
             if episode.status != VOID:
                 finished[key] = attempt
         self._groups: dict[Place, dict[str, Participant]] = {}
-        """The participants of every episode, by seat."""
         self._games: list[tuple[Participant, PlayedGame]] = []
         for who in people:
             for game in who.games:
@@ -188,8 +116,8 @@ class _Study:
                 for question, answer in answers.items():
                     number = None if answer is None or isinstance(answer, str) else float(answer)
                     text = answer if number is None else str(number).removesuffix(".0")
-                    time, excluded = who.times.get(part), who.excluded is not None
-                    yield asdict(AnswerRow(who.name, excluded, part, question, text, number, time))
+                    values = (who.name, who.excluded is not None, part, question, text, number)
+                    yield dict(zip(ANSWERS, (*values, who.times.get(part)), strict=True))
 
     def games(self, metrics: Types) -> Iterator[dict[str, Any]]:
         empty: dict[str, Any] = dict.fromkeys(metrics)
@@ -200,49 +128,42 @@ class _Study:
             values = {}
             if episode is not None:
                 values = metrics_of(self._maker, self._maker.make(self._jobs[game.key], episode))
-            row = GameRow(
-                participant=who.name,
-                excluded=_excluded(group),
-                partners=";".join(sorted(each.name for each in group.values() if each is not who)),
-                key=game.key,
-                attempt=game.attempt,
-                task=game.task,
-                game=self._plan.chosen[game.task].game,
-                seed=self._jobs[game.key].seed,
-                seat=game.seat,
-                status=game.status,
-                started=game.started,
-                ended=game.ended,
-                moves=len(own) if episode else None,
-                seconds=round(sum(move.ms for move in own) / 1000, 3) if episode else None,
-                score=episode.returns.get(game.seat) if episode and episode.status != VOID else None,
-                error=episode.error if episode else None,
-            )
-            yield {**asdict(row), **empty, **values}
+            yield {
+                "participant": who.name,
+                "excluded": _excluded(group),
+                "partners": ";".join(sorted(each.name for each in group.values() if each is not who)),
+                **{name: getattr(game, name) for name in ("key", "attempt", "task", "seat", "status")},
+                "game": self._plan.chosen[game.task].game,
+                "seed": self._jobs[game.key].seed,
+                "started": game.started,
+                "ended": game.ended,
+                "moves": len(own) if episode else None,
+                "seconds": round(sum(move.ms for move in own) / 1000, 3) if episode else None,
+                "score": episode.returns.get(game.seat) if episode and episode.status != VOID else None,
+                "error": episode.error if episode else None,
+                **empty,
+                **values,
+            }
 
     def moves(self) -> Iterator[dict[str, Any]]:
         for (key, attempt), episode in self._episodes.items():
             group, job = self._groups.get((key, attempt), {}), self._jobs[key]
             for move in episode.moves:
                 who = group.get(move.seat)
-                row = MoveRow(
-                    participant=who.name if who else None,
-                    excluded=_excluded(group),
-                    key=key,
-                    attempt=attempt,
-                    task=job.task,
-                    game=self._plan.chosen[job.task].game,
-                    seed=job.seed,
-                    step=move.step,
-                    seat=move.seat,
-                    player=episode.seats[move.seat],
-                    action=move.action,
-                    verdict=move.verdict,
-                    tries=len(move.tries),
-                    text=move.said,
-                    seconds=round(move.ms / 1000, 3),
-                )
-                yield asdict(row)
+                yield {
+                    "participant": who.name if who else None,
+                    "excluded": _excluded(group),
+                    "key": key,
+                    "attempt": attempt,
+                    "task": job.task,
+                    "game": self._plan.chosen[job.task].game,
+                    "seed": job.seed,
+                    **{name: getattr(move, name) for name in ("step", "seat", "action", "verdict")},
+                    "player": episode.seats[move.seat],
+                    "tries": len(move.tries),
+                    "text": move.said,
+                    "seconds": round(move.ms / 1000, 3),
+                }
 
 
 def _excluded(group: dict[str, Participant]) -> bool:

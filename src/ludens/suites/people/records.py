@@ -20,13 +20,13 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UnknownName
-from ludens.run.line_file import LineFile, cannot
+from ludens.core.files import file_error
+from ludens.run.line_file import LineFile
 from ludens.run.lines import iter_records, repair_hint
 
 PARTICIPANTS = "participants.jsonl"
 LINE_START = b'{"participant":'
 VOID = "void"
-"""The status of a game that does not count."""
 
 _GAME: dict[str, type] = {"task": str, "key": str, "seat": str}
 _FIELDS: dict[str, dict[str, type]] = {
@@ -56,7 +56,6 @@ class PlayedGame:
 
     task: str
     key: str
-    """Of the episode."""
     seat: str
     attempt: int | None = None
     """Number of the episode among those of its key, which were void before the last; None if not recorded."""
@@ -67,7 +66,6 @@ class PlayedGame:
 
     @property
     def place(self) -> tuple[str, int | None]:
-        """What tells the episode from all others."""
         return self.key, self.attempt
 
 
@@ -87,9 +85,7 @@ class Participant:
     skipped: list[str] = field(default_factory=list)
     """Tasks for which no partner came."""
     code: str = ""
-    """What proves that the participant has completed the study."""
     excluded: str | None = None
-    """Why the participant is left out of the results."""
 
     @property
     def consented(self) -> bool:
@@ -100,7 +96,6 @@ class Participant:
         return "withdrawn" in self.times
 
     def finished(self, task: str) -> list[PlayedGame]:
-        """The games of a task that count."""
         return [game for game in self.games if game.task == task and game.status not in ("", VOID)]
 
 
@@ -122,7 +117,7 @@ class Records:
                 f"{str(self.path.parent)!r} is not a study: it contains no {PARTICIPANTS}."
             ) from None
         except OSError as error:
-            raise cannot("read", self.path, error) from None
+            raise file_error("read", self.path, error) from None
         for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
             try:
                 self._apply(read_line(line))
@@ -221,13 +216,12 @@ class OpenRecords(Records):
         try:
             self._file.append(b"".join(orjson.dumps(line) + b"\n" for line in lines))
         except OSError as error:
-            raise cannot("write", self.path, error) from None
+            raise file_error("write", self.path, error) from None
         for line in lines:
             self._apply(line)
 
 
 def read_line(text: bytes) -> dict[str, Any]:
-    """One line of the file, checked."""
     try:
         line = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -244,13 +238,10 @@ def read_line(text: bytes) -> dict[str, Any]:
     for name, kind in fields.items():
         if not isinstance(line.get(name), kind):
             raise BadFile(f"not complete: it has no valid {name!r}")
-    if not all(_is_answer(value) for value in line.get("answers", {}).values()):
-        raise BadFile("not valid: an answer is neither text nor a number")
+    for value in line.get("answers", {}).values():
+        if not (value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))):
+            raise BadFile("not valid: an answer is neither text nor a number")
     return line
-
-
-def _is_answer(value: Any) -> bool:
-    return value is None or isinstance(value, str) or (type(value) in (int, float) and isfinite(value))
 
 
 def episodes_of(folder: Path) -> Iterator[tuple[str, int, Episode]]:

@@ -14,21 +14,9 @@ from ludens.core.errors import UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, read_deviations
-from ludens.suites.playground.metrics import (
-    ABOVE_CHANCE,
-    BALANCED,
-    CELLS,
-    EXACT,
-    OCCUPIED,
-    RATINGS,
-    READABLE,
-    STEPS,
-    VALID,
-    accuracy,
-    playing,
-    summaries,
-)
+from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, fact, read_deviations
+from ludens.run.twins import both_of
+from ludens.suites.playground import metrics
 
 _FOLDER = Path(__file__).parent
 REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
@@ -68,9 +56,11 @@ POSITIONS = {
 """How full boards are where a valid move is asked for; on an empty one, nearly every answer is valid."""
 
 SIDES = ("first", "second", "both")
-SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
-FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
+SEEING = (metrics.CELLS, metrics.BALANCED, metrics.OCCUPIED, metrics.EXACT, metrics.READABLE)
+FOLLOWING = (metrics.VALID, metrics.ABOVE_CHANCE, metrics.READABLE)
 
+
+TWINS = "&twins=true"
 
 _SHARES = frozenset({"perceive", "qa", "rule", "density", "variety"})
 
@@ -105,11 +95,10 @@ def rows(
     return tuple(Published(source, model, values) for model, values in merged.items())
 
 
-def question(task: str, game: str, metrics: tuple[Metric, ...], options: str = "") -> Task:
-    """A task of one reply."""
+def question(task: str, game: str, measured: tuple[Metric, ...], options: str = "") -> Task:
     seat = "player" if task == "rule" else "viewer"
     spec = f"{task}?board={game}{options}"
-    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics, ONE_TRY)
+    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, measured, ONE_TRY)
 
 
 def match(game: str, sides: str = "first", opponent: str = "") -> Task:
@@ -120,11 +109,10 @@ def match(game: str, sides: str = "first", opponent: str = "") -> Task:
         opponent = opponent if opponent and plays(opponent, game) else usual
         either = {"first": {first: MODEL, second: opponent}, "second": {first: opponent, second: MODEL}}
         seatings = tuple(either.values()) if sides == "both" else (either[sides],)
-    return Task(f"e2e/{game}", game, seatings, EPISODES, playing(game), THREE_TRIES)
+    return Task(f"e2e/{game}", game, seatings, EPISODES, metrics.playing(game), THREE_TRIES)
 
 
 def plays(bot: str, game: str) -> bool:
-    """Whether a bot is one of the game's own or plays any game."""
     name = parse_spec(bot).name
     return name in CATALOGUE or name.removeprefix("bot/") in make(game).bots
 
@@ -132,7 +120,9 @@ def plays(bot: str, game: str) -> bool:
 @dataclass(frozen=True)
 class _Rated(SuiteBuilder):
     ratings: str = option(
-        "formula", choices=tuple(RATINGS), help="game weights: the paper's formulas, or the stars it prints"
+        "formula",
+        choices=tuple(metrics.RATINGS),
+        help="game weights: the paper's formulas, or the stars it prints",
     )
 
 
@@ -168,7 +158,7 @@ class Playground(_Rated):
         boards = POSITIONS[self.positions]
         tasks = (
             *(question("perceive", game, SEEING) for game in GAMES),
-            *(question("qa", game, accuracy(game), shots) for game in GAMES),
+            *(question("qa", game, metrics.accuracy(game), shots) for game in GAMES),
             *(question("rule", game, FOLLOWING, boards.get(game, "")) for game in GAMES),
             *(match(game, self.sides, self.opponent) for game in GAMES),
         )
@@ -179,7 +169,7 @@ class Playground(_Rated):
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             published=self._published(tasks),
             deviations=DEVIATIONS,
-            summaries=summaries(self.ratings),
+            summaries=metrics.summaries(self.ratings),
             references=REFERENCES,
         )
 
@@ -209,24 +199,52 @@ class PlaygroundMini(_Rated):
         return full.limited("playground-mini", about, lambda task: 2 if task.name.startswith("e2e/") else 10)
 
 
+FULLER = {
+    **_DENSE,
+    "sudoku": "&filled=45-70",
+    "minesweeper": "&filled=36-50",
+    "gomoku": "&filled=115-157",
+}
+"""Boards on which a twin can have no valid move in common."""
+
+
+@dataclass(frozen=True)
+class PlaygroundSight(SuiteBuilder):
+    """Questions in twin worlds: who does not look is right in one of them at most."""
+
+    episodes: int = option(EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
+
+    def build(self) -> Suite:
+        cells = both_of(about="of the cells that differ between twin boards, those right on both")
+        valid, right = both_of(fact("valid")), both_of(fact("right"))
+        tasks = (
+            *(question("perceive", game, (cells, *SEEING), TWINS) for game in GAMES),
+            *(question("qa", game, (right, *metrics.accuracy(game)), TWINS) for game in GAMES),
+            *(question("rule", game, (valid, *FOLLOWING), FULLER[game] + TWINS) for game in GAMES),
+        )
+        return Suite(
+            name="playground-sight",
+            about="LVLM-Playground in twin worlds: the same question about two boards, and both answers must "
+            "be right.",
+            tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
+            deviations=DEVIATIONS,
+            references=REFERENCES,
+        )
+
+
 @dataclass(frozen=True)
 class Sweeps(SuiteBuilder):
     """How perception depends on the board (E.1), and how many steps a player makes (E.2)."""
 
     def build(self) -> Suite:
-        by_density = [
-            _sweep(f"density/{pieces}", "gomoku", f"pieces={pieces}", "Gomoku boards by number of stones")
-            for pieces in DENSITIES
-        ]
-        by_variety = [
-            _sweep(f"variety/{kinds}", "chess", f"kinds={kinds}", "Chessboards by kinds of pieces")
-            for kinds in VARIETIES
-        ]
+        stones, kinds = "Gomoku boards by number of stones", "Chessboards by kinds of pieces"
+        by_density = [_sweep(f"density/{n}", "gomoku", f"pieces={n}", stones) for n in DENSITIES]
+        by_variety = [_sweep(f"variety/{some}", "chess", f"kinds={some}", kinds) for some in VARIETIES]
         lengths = []
         for game in GAMES:
             games = match(game)
-            rest = tuple(metric for metric in games.metrics if metric is not STEPS)
-            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=(STEPS, *rest)))
+            steps = metrics.STEPS, *(metric for metric in games.metrics if metric is not metrics.STEPS)
+            lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=steps))
         others = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",

@@ -97,7 +97,6 @@ def _of_kind(kind: str) -> Metric:
 
 
 def accuracy(game: str) -> tuple[Metric, ...]:
-    """All questions about a game, then each type separately."""
     return ACCURACY, *(_of_kind(kind) for kind in QUESTIONS[game])
 
 
@@ -112,7 +111,6 @@ def unbeaten(played: EpisodeResult) -> bool:
 
 
 def steps(played: EpisodeResult) -> float:
-    """Valid moves made in a game (E.2)."""
     return float(
         sum(move.verdict != "fallback" for move in played.episode.moves if move.seat in played.seats)
     )
@@ -130,8 +128,6 @@ WINS = rate_of("won", won)
 
 
 def _share_of_moves(name: str, part: str, *of: str, about: str) -> Metric:
-    """A share of the moves of all games."""
-
     def counts(played: EpisodeResult) -> Counts:
         facts = played.episode.facts
         return {"": (facts[part], sum(facts[name] for name in of))}
@@ -156,7 +152,6 @@ EXTRA: dict[str, tuple[Metric, ...]] = {"minesweeper": (SAFE,), "sudoku": (SOLVA
 
 
 def playing(game: str) -> tuple[Metric, ...]:
-    """The metrics of whole games."""
     return UNBEATEN, STEPS, WINS, INVALID, *EXTRA.get(game, ())
 
 
@@ -172,7 +167,6 @@ ABILITIES: Mapping[str, tuple[Ability, ...]] = {
     "rule": ("perception", "reasoning", "decision"),
     "e2e": ("perception", "reasoning", "decision", "adversary"),
 }
-"""The abilities each task needs."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +232,6 @@ RATINGS: Mapping[str, Callable[[], Stars]] = {"formula": computed, "paper": lamb
 
 
 def weight(stars: Stars, task: str, game: str) -> float:
-    """The weight of a game in a task: its stars for all the abilities the task needs."""
     return sum(stars[game].get(ability, 0.0) for ability in ABILITIES[task])
 
 
@@ -251,7 +244,6 @@ def score(task: str, stars: Stars, estimates: Mapping[str, Estimate]) -> Estimat
 
 
 def summaries(ratings: str) -> tuple[Summary, ...]:
-    """The four scores of the paper's figure 4."""
     stars = RATINGS[ratings]()
     return tuple(
         Summary(task, partial(score, task, stars), tuple(f"{task}/{game}" for game in DEMANDS))

@@ -7,16 +7,15 @@ from functools import partial
 from itertools import chain
 from typing import Any, cast
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import make
 from ludens.core.view import view_of
 from ludens.games.viki.bots import reasoning
 from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.levels import AnswerState, Level
 from ludens.games.viki.sources import SEAT
-from ludens.run.dataset import ColumnType, Dataset, Order, counted
-from ludens.run.pool import run_in_processes
+from ludens.run.dataset import ColumnType, Dataset, Order, count_shares
 
 LEVELS = ("activate", "plan", "trace")
 STRIDE = 10_000_000
@@ -59,7 +58,7 @@ def build(order: Order) -> Dataset:
         "`completion` is the whole reply: reasoning in <think> tags, then the answer in <answer> tags.",
         columns=COLUMNS,
         rows=_rows(order, seeds),
-        shares=counted("family", [str(_family(game, seed)) for seed in seeds]),
+        shares=count_shares("family", [str(_family(game, seed)) for seed in seeds]),
         made_from={"game": game.name, "version": game.version, "options": game.options, "seed": order.seed,
                    "theme": order.render.theme, "size": order.render.size},
     )  # fmt: skip

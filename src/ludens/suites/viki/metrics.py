@@ -18,7 +18,6 @@ def _mean(name: str, key: str, about: str) -> Metric:
 
 
 def within(attempts: int) -> Metric:
-    """Whether one of the first attempts was right."""
     return rate_of(
         f"pass@{attempts}",
         lambda played: any(played.episode.facts["rights"][:attempts]),

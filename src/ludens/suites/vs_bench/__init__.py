@@ -69,7 +69,6 @@ LOST_OR_WON = _return(-1, 1)
 
 
 def _fact(fact: str, name: str = "", bounds: Bounds = COUNT) -> Metric:
-    """The mean of a game's counter, under a readable name."""
     return mean_of(
         name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]), bounds=bounds
     )
@@ -146,12 +145,9 @@ def _mean(name: str, tasks: Sequence[Task]) -> Summary:
 
 
 def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
-    """The means over all games and over each group."""
-    groups = (
-        _mean(f"{name}, {group}", [task for task in tasks if task.name.split("/")[1] in games])
-        for group, games in GROUPS.items()
-    )
-    return _mean(name, tasks), *groups
+    by_game = {task.name.split("/")[1]: task for task in tasks}
+    groups = {group: [by_game[game] for game in by_game if game in games] for group, games in GROUPS.items()}
+    return _mean(name, tasks), *(_mean(f"{name}, {group}", some) for group, some in groups.items())
 
 
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
@@ -211,15 +207,13 @@ class VsBenchMini(VsBench):
 
     def build(self) -> Suite:
         about = "VS-Bench in small: fewer samples, without the slow games, with two small ones added."
-        small = super().build().limited("vs-bench-mini", about, _few)
+        episodes = {"reason/breakthrough": 0, "reason/pong": 0, "decide/pong": 0, "decide/kuhn": 60}
+        small = super().build()
+        small = small.limited(
+            "vs-bench-mini", about, lambda task: episodes.get(task.name, max(4, task.episodes // 10))
+        )
         hanabi = _self_play("tiny_hanabi", "player_0", "player_1", metrics=_fireworks(6))
         opponent = "bot/mcts?simulations=1000"
         sides = ({"x": MODEL, "o": opponent}, {"x": opponent, "o": MODEL})
         tic_tac_toe = Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,))
         return replace(small, tasks=(*small.tasks, replace(hanabi, episodes=4), tic_tac_toe))
-
-
-def _few(task: Task) -> int:
-    if task.name in ("reason/breakthrough", "reason/pong", "decide/pong"):
-        return 0
-    return 60 if task.name == "decide/kuhn" else max(4, task.episodes // 10)

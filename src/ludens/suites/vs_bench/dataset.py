@@ -13,7 +13,7 @@ from ludens.core.errors import BadOption, UnknownName
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
 from ludens.core.view import view_of
-from ludens.run.dataset import ColumnType, Dataset, Order, Share, counted
+from ludens.run.dataset import ColumnType, Dataset, Order, Share, count_shares
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import PredictionSample, content, game_of, recorded, sample
@@ -23,22 +23,10 @@ STRIDE = 3_628_800
 ROUNDING = 2.0
 """Samples by which a share may miss its target: a match has two targets, and each is rounded."""
 
-COLUMNS: dict[str, ColumnType] = {
-    "id": "text",
-    "game": "text",
-    "observer": "text",
-    "target": "text",
-    "images": "pictures",
-    "text": "text",
-    "rules": "text",
-    "notes": "text",
-    "options": "texts",
-    "answer": "text",
-    "answers": "texts",
-    "kind": "text",
-    "match": "text",
-    "step": "number",
-}
+_TYPES: dict[str, ColumnType] = {"images": "pictures", "options": "texts", "answers": "texts"}
+_TYPES["step"] = "number"
+_COLUMNS = "id game observer target images text rules notes options answer answers kind match step"
+COLUMNS: dict[str, ColumnType] = {name: _TYPES.get(name, "text") for name in _COLUMNS.split()}
 
 
 def build(order: Order) -> Dataset:
@@ -92,8 +80,7 @@ def _rows(
         yield {
             "id": f"{name}-{'recorded-' if order.run else ''}{order.seed}-{number % STRIDE}",
             "game": name,
-            "observer": question.observer,
-            "target": question.target,
+            **{name: getattr(question, name) for name in ("observer", "target", "kind", "match", "step")},
             "images": view.images(state, SEAT),
             "text": view.text(state, SEAT),
             "rules": view.rules(SEAT),
@@ -101,9 +88,6 @@ def _rows(
             "options": list(question.options),
             "answer": question.done,
             "answers": sorted(question.truth),
-            "kind": question.kind,
-            "match": question.match,
-            "step": question.step,
         }
 
 
@@ -114,15 +98,15 @@ def distribution(
     recipe, n = recipe_of(name, rule), len(samples)
     targets = sorted({recipe.seat_names.get(seat, seat) for seat in game_of(name).seats})
     wanted = {target: n / len(targets) for target in targets}
-    shares = counted("target", (question.target for question in samples), wanted)
+    shares = count_shares("target", (question.target for question in samples), wanted)
     total = sum(match.share for match in recipe.matches)
     matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
-    shares += counted("match", (question.match for question in samples), matches)
+    shares += count_shares("match", (question.match for question in samples), matches)
     weight = sum(recipe.classes.values())
     kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}
     if kinds:
-        shares += counted("kind", (question.kind for question in samples), kinds)
-    shares += counted("answer", (question.done for question in samples))
+        shares += count_shares("kind", (question.kind for question in samples), kinds)
+    shares += count_shares("answer", (question.done for question in samples))
     return shares
 
 
@@ -148,5 +132,4 @@ def repeats(name: str, samples: Sequence[PredictionSample]) -> int:
 
 
 def chance(samples: Sequence[PredictionSample]) -> float:
-    """The average accuracy of a guess among the options."""
     return sum(len(question.truth) / len(question.options) for question in samples) / len(samples)

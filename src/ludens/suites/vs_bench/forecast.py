@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.games.hanabi.bots import visible
-from ludens.games.hanabi.game import HanabiState, Sight, guess_hand
+from ludens.games.hanabi.game import HanabiState, guess_hand
 from ludens.games.kuhn_poker import CARDS, PLAYERS, Equilibrium, KuhnState, equilibrium
 
 HANDS = 24
@@ -30,13 +30,9 @@ class Scripted(Protocol):
 
 
 def forecast(player: Scripted, state: State, observer: str, random: Stream) -> Mapping[str, float]:
-    """The probability of each next action of the player, as far as the observer may know it.
+    """The probability of each next action of a seated player, as far as the observer may know it.
 
-    Args:
-        player: The player, seated; Hanabi's must be `bot/visible`.
-        state: The state before the action.
-        observer: The seat whose view is shown.
-        random: Draws possible hands.
+    The player of Hanabi must be `bot/visible`; its possible hands are drawn at random.
     """
     if isinstance(state, HanabiState):
         return _over_hands(state, observer, random)
@@ -47,17 +43,13 @@ def forecast(player: Scripted, state: State, observer: str, random: Stream) -> M
 
 def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, float]:
     """Hanabi: the other sees the observer's cards, which the observer does not know."""
-    sight = state.sight(observer)
-    target = state.sight(state.to_act[0])
+    sight, target = state.sight(observer), state.sight(state.to_act[0])
     shares: defaultdict[str, float] = defaultdict(float)
     for _ in range(HANDS):
-        shares[visible(_with_hand(target, sight.me, guess_hand(sight, random)))] += 1 / HANDS
+        faces, hands = guess_hand(sight, random), list(target.hands)
+        hands[sight.me] = tuple(held._replace(card=faces[held.serial]) for held in hands[sight.me])
+        shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
     return shares
-
-
-def _with_hand(sight: Sight, holder: int, faces: Mapping[int, int]) -> Sight:
-    hand = tuple(held._replace(card=faces[held.serial]) for held in sight.hands[holder])
-    return replace(sight, hands=tuple(hand if n == holder else old for n, old in enumerate(sight.hands)))
 
 
 def _over_cards(alpha: float, state: KuhnState, observer: str) -> dict[str, float]:

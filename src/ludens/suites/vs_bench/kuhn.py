@@ -14,9 +14,9 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream
-from ludens.core.state import Legal, State
+from ludens.core.state import Question
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.games.kuhn_poker import INFOSETS, KuhnPoker, equilibrium
+from ludens.games.kuhn_poker import INFOSETS, KuhnPoker, KuhnState, equilibrium
 from ludens.run.stats import Estimate, Z
 from ludens.run.task import EpisodeResult, Metric, Observation
 
@@ -49,12 +49,7 @@ def _most(action: Array, other: Array) -> Array:
 
 
 def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
-    """The exploitability of the answers, with its interval.
-
-    Args:
-        answers: For each of `INFOSETS`, whether each answer was BET; none is empty.
-        seed: Of the draws.
-    """
+    """The exploitability of answers: for each of `INFOSETS` at least one, and whether each was BET."""
     counts, bets = np.array([*map(len, answers)]), np.array([*map(sum, answers)])
     observed = float(exploitabilities(bets / counts))
     # Answers that never differ may come from a policy that sometimes does.
@@ -74,7 +69,6 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
 
 
 def _drawn(policies: Array, counts: NDArray[np.int64], dice: np.random.Generator) -> Array:
-    """The exploitability of answers drawn from policies."""
     shape = (*policies.shape[:-2], DRAWS, len(counts))
     return exploitabilities(dice.binomial(counts, policies, shape) / counts)
 
@@ -104,37 +98,24 @@ class KuhnQuestions(Game):
     """
 
     name = "vs-bench/kuhn"
+    seats = (SEAT,)
     version = 2
     view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
     bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
 
-    @property
-    def seats(self) -> tuple[str, ...]:
-        return (SEAT,)
-
-    def start(self, seed: int) -> KuhnQuestion:
+    def start(self, seed: int) -> InfosetQuestion:
         infoset = INFOSETS[seed % len(INFOSETS)]
-        return KuhnQuestion(infoset, KuhnPoker(infoset=infoset).start(seed))
+        return InfosetQuestion(infoset, KuhnPoker(infoset=infoset).start(seed).hand)
 
 
-class KuhnQuestion(State):
-    """One information set, asked once."""
+class InfosetQuestion(Question):
+    """One information set, asked once, as `mover` sees the hand."""
 
-    def __init__(self, infoset: str, asked: State) -> None:
-        self.infoset = infoset
-        self.asked = asked
-        self.seat = KuhnPoker(infoset=infoset).seats[0]
-
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return (SEAT,) if self.asked.to_act else ()
-
-    def legal(self, seat: str) -> Legal:
-        return self.asked.legal(self.seat) if seat in self.to_act else Legal()
-
-    def _advance(self, actions: Mapping[str, str]) -> None:
-        self.asked.apply({self.seat: actions[SEAT]})
+    def __init__(self, infoset: str, hand: KuhnState) -> None:
+        [self.mover] = hand.to_act
+        super().__init__(SEAT, hand.legal(self.mover))
+        self.infoset, self.hand = infoset, hand
 
     @property
     def returns(self) -> dict[str, float]:
@@ -142,13 +123,12 @@ class KuhnQuestion(State):
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {"infoset": self.infoset, "action": self.asked.facts.get("action")}
-
-    def clone(self) -> Self:
-        return type(self)(self.infoset, self.asked.clone())
+        return {"infoset": self.infoset, "action": self.answer or ""}
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        return type(self)(self.infoset, self.asked.resample_hidden(self.seat, random))
+        copy = self.clone()
+        copy.hand = self.hand.resample_hidden(self.mover, random)
+        return copy
 
 
 class QuestionView(View):
@@ -158,15 +138,15 @@ class QuestionView(View):
         super().__init__(game, render, seed)
         self._views = {infoset: KuhnPoker(infoset=infoset).view(render, seed) for infoset in INFOSETS}
 
-    def image(self, state: KuhnQuestion, seat: str) -> Picture:
-        return self._views[state.infoset].image(state.asked, state.seat)
+    def image(self, state: InfosetQuestion, seat: str) -> Picture:
+        return self._views[state.infoset].image(state.hand, state.mover)
 
-    def text(self, state: KuhnQuestion, seat: str) -> str:
-        return self._views[state.infoset].text(state.asked, state.seat)
+    def text(self, state: InfosetQuestion, seat: str) -> str:
+        return self._views[state.infoset].text(state.hand, state.mover)
 
-    def notes(self, state: KuhnQuestion, seat: str) -> str:
+    def notes(self, state: InfosetQuestion, seat: str) -> str:
         own = self._views[state.infoset]
-        return "\n\n".join(filter(None, (own.rules(state.seat), own.notes(state.asked, state.seat))))
+        return "\n\n".join(filter(None, (own.rules(state.mover), own.notes(state.hand, state.mover))))
 
     def rules(self, seat: str) -> str:
         return self.templates.fill("kuhn", seat=seat)
@@ -181,7 +161,7 @@ class Mixed(Agent):
     sees = "state"
 
     async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, KuhnQuestion)
+        assert isinstance(ask.state, InfosetQuestion)
         action = "BET" if self.random.random() < equilibrium(self.alpha)[ask.state.infoset] else "PASS"
         return Reply(action, action)
 
@@ -191,7 +171,6 @@ def _answer(played: EpisodeResult) -> tuple[str, str]:
 
 
 def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:
-    """At each information set, whether each answer was BET."""
     answers: dict[str, list[bool]] = {infoset: [] for infoset in INFOSETS}
     for _, (infoset, action) in observations:
         if action:

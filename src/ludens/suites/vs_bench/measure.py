@@ -51,7 +51,6 @@ def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
 
 
 def rows(names: list[str], episodes: int) -> Iterator[str]:
-    """One line per game and player."""
     for name in names:
         for who in PLAYERS[name]:
             score = measure(name, who, episodes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ludens.run.task import Published
 _HERE = Path(__file__).parent
 
 
+@cache
 def _read(name: str) -> dict[str, Any]:
     return tomllib.loads((_HERE / name).read_text(encoding="utf-8"))
 
@@ -33,10 +35,7 @@ _RAW = {
 """Table 4's columns and our tasks. Pong's combined score is that of table 2. Table 4's column of Pong's game
 score is 1.5 for nearly everybody, the random player and the optimal one included, so that it cannot be the
 points; it is not shown."""
-_FURTHER = {
-    "hanabi fireworks": ("decide/hanabi", "fireworks"),
-    "pong steps": ("decide/pong", "decisions"),
-}
+_FURTHER = {"hanabi fireworks": ("decide/hanabi", "fireworks"), "pong steps": ("decide/pong", "decisions")}
 """Table 4's columns of other metrics."""
 
 
@@ -56,11 +55,8 @@ def published(anchors: str, predict: str) -> tuple[Published, ...]:
             values |= {_RAW[column]: value for column, value in columns.items() if column in _RAW}
             values |= _only(row, "decide/pong")
         if values:
-            further = {
-                _FURTHER[column]: value
-                for column, value in columns.items()
-                if column in _FURTHER and anchors != "measured"
-            }
+            others = columns if anchors != "measured" else {}
+            further = {_FURTHER[column]: value for column, value in others.items() if column in _FURTHER}
             rows.append(Published(source, model, values, _deviations(anchors, model), further))
     return tuple(rows)
 

@@ -73,23 +73,19 @@ class PredictionSample:
     name: str
     state: State
     seat: str
-    """The seat of the target in the game that was played."""
     observer: str
     target: str
     """Both as named in the view that shows the sample."""
     truth: frozenset[str]
-    """Every answer that counts as correct."""
     done: str
-    """The action taken."""
     likeliest: str
-    """The best answer of one who knows the target's strategy and sees what the observer sees."""
+    """The best answer of an observer that knows the target's strategy."""
     options: Legal
     """The answers to choose from; they reveal nothing that the observer may not know."""
     match: str
     step: int
     kind: str
     listed: bool = True
-    """Whether the observer is told the options."""
 
 
 class Decision(NamedTuple):
@@ -102,11 +98,11 @@ class Decision(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A match, the seat to predict, and how often that was asked in this cycle."""
+    """A match, the seat to predict, and how often the cycle had that before."""
 
     match: int
     target: str
-    asked: int
+    turn: int
 
 
 def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
@@ -166,7 +162,6 @@ def _fitting(
 
 
 def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = "single") -> PredictionSample:
-    """The question about a decision."""
     recipe, game, (step, action, state, likeliest) = recipe_of(name, rule), game_of(name), decision
     target = recipe.seat_names.get(seat, seat)
     observer = next(other for other in make(recipe.view_game or recipe.game).seats if other != target)
@@ -177,7 +172,6 @@ def sample_of(name: str, decision: Decision, seat: str, match: str, rule: str = 
 
 
 def wanted_kind(name: str, number: int, rule: str = "single") -> str:
-    """The kind of action that the sample with this number asks for; empty for any."""
     kinds = spread(recipe_of(name, rule).classes)
     if not kinds:
         return ""
@@ -187,7 +181,6 @@ def wanted_kind(name: str, number: int, rule: str = "single") -> str:
 
 @lru_cache(maxsize=16)
 def slots(name: str, rule: str = "single") -> tuple[Slot, ...]:
-    """One cycle of matches and targets."""
     recipe, seats = recipe_of(name, rule), len(game_of(name).seats)
     shares = {
         (index, target): match.share * seats // len(match.targets)
@@ -204,7 +197,7 @@ def _slot(name: str, number: int, rule: str) -> tuple[Slot, int]:
     cycle = slots(name, rule)
     rounds, place = divmod(number, len(cycle))
     slot = cycle[place]
-    return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.asked
+    return slot, rounds * sum(other[:2] == slot[:2] for other in cycle) + slot.turn
 
 
 def spread(shares: Mapping[T, int]) -> list[T]:
@@ -252,13 +245,11 @@ def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[s
 
 @lru_cache(maxsize=16)
 def game_of(name: str) -> Game:
-    """The game that is watched."""
     return make(RECIPES[name].game)
 
 
 @lru_cache(maxsize=24)
 def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
-    """Play one match: every decision of each target."""
     recipe = recipe_of(name, rule)
     game, players = make(recipe.played or recipe.game), recipe.matches[match]
     seed = stream(0, "vs-bench", name, label).below(2**31)
@@ -342,7 +333,9 @@ def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[R
 def _cut(
     name: str, index: int, episode: Episode, places: Sequence[RecordedMove]
 ) -> dict[RecordedMove, PredictionSample]:
-    match = " v ".join(map(_public, episode.seats.values()))
+    # Without the addresses of servers.
+    players = map(parse_spec, episode.seats.values())
+    match = " v ".join(str(Spec(player.name, None, player.options)) for player in players)
     wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
     samples = {}
     for step in replay(episode, game_of(name)):
@@ -352,9 +345,3 @@ def _cut(
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
     return samples
-
-
-def _public(spec: str) -> str:
-    """A spec without the address of a server."""
-    parsed = parse_spec(spec)
-    return str(Spec(parsed.name, None, parsed.options))

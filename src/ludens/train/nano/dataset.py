@@ -42,7 +42,6 @@ class ImitationData:
     prompt_lengths: Array
     reply_lengths: Array
     picture: Array
-    """Of each sample, the number of its picture."""
     pictures: Array
     """(pictures, 3, side, side), bytes."""
     left_out: int = 0
@@ -77,28 +76,20 @@ class SampleShape:
 
 
 def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
-    """Every piece of the first prompts and replies of all sources."""
-    few = [
-        replace(source, episodes=min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES))
-        for source in sources
-    ]
-    chunks = chunks_of(few)
-    all_pieces: set[str] = set()
+    counts = ((source, min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES)) for source in sources)
+    chunks = chunks_of([replace(source, episodes=count) for source, count in counts])
     run: Map[set[str]]
     with processes(workers, len(chunks)) as run:
-        all_pieces.update(*run(_pieces, chunks))
+        all_pieces = set[str]().union(*run(_pieces, chunks))
     return Vocabulary.of(all_pieces, places_like(all_pieces) | numbers_like(all_pieces))
 
 
 def _pieces(chunk: Chunk) -> set[str]:
-    piece_set: set[str] = set()
-    for sample in replies(chunk):
-        piece_set.update(pieces(short_prompt(sample.game, sample.ask)), pieces(sample.completion))
-    return piece_set
+    texts = ((short_prompt(sample.game, sample.ask), sample.completion) for sample in replies(chunk))
+    return {piece for pair in texts for text in pair for piece in pieces(text)}
 
 
 Room = Callable[[tuple[int, ...]], Array]
-"""Makes an array of bytes of some shape."""
 
 
 def memory(shape: tuple[int, ...]) -> Array:
@@ -117,7 +108,8 @@ def rounds(
     most = len(chunks_of(sources))
     begun = deque[Iterator[str]]()
     run: Map[str]
-    with processes(workers, most) as run, TemporaryDirectory(dir=_scratch()) as folder:
+    scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
+    with processes(workers, most) as run, TemporaryDirectory(dir=scratch) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
         for number in numbers:
             begun.append(run(work, chunks_of(sources, number)))
@@ -125,10 +117,6 @@ def rounds(
                 yield _joined(list(begun.popleft()), shape.side, room)
         while begun:
             yield _joined(list(begun.popleft()), shape.side, room)
-
-
-def _scratch() -> Path | None:
-    return SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
 
 
 Part = dict[str, Array]
@@ -207,7 +195,6 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
 
 
 def _without_pictures(name: str) -> tuple[Part, int]:
-    """A part, and where its pictures begin in the file."""
     with open(name, "rb") as file:
         return pickle.load(file), file.tell()
 

@@ -51,7 +51,6 @@ _DIGIT, _WORD = re.compile(r" ?-?\d"), re.compile(r" ?[A-Za-z]+")
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut into pieces; joined they give the text again."""
     return _PIECE.findall(text)
 
 
@@ -105,7 +104,6 @@ class Vocabulary:
         return words if words and self.unknown not in words else [self.unknown]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text up to the end token."""
         words = []
         for number in ids:
             if number == self.end:
@@ -153,12 +151,8 @@ def marks_of(pieces: Sequence[str]) -> list[Mark]:
 def places_like(pieces: Iterable[str]) -> set[str]:
     """All places, where the pieces have some: which of them occur first is chance."""
     kinds = {(found[1], *_fineness(found[2])) for found in map(_PLACE.fullmatch, pieces) if found}
-    return {
-        f"{space}{x:0{width}}{y:0{width}}:"
-        for space, width, parts in kinds
-        for x in range(parts)
-        for y in range(parts)
-    }
+    cells = ((*kind[:2], x, y) for kind in kinds for x in range(kind[2]) for y in range(kind[2]))
+    return {f"{space}{x:0{width}}{y:0{width}}:" for space, width, x, y in cells}
 
 
 def _fineness(digits: str) -> tuple[int, int]:

@@ -56,7 +56,6 @@ class NanoModel(Model):
 
     @property
     def sampler(self) -> Sampler:
-        """Network and vocabulary, loaded when first needed."""
         if self._sampler is None:
             self._sampler = self._load()
         return self._sampler
@@ -81,13 +80,8 @@ class NanoModel(Model):
         if self._batcher is None or self._loop is not loop:
             self._stop()
             self._loop = loop
-            self._batcher = Batcher(
-                self.answers,
-                self.sampler.batch,
-                self._gather,
-                should_split=out_of_memory,
-                in_thread=self._in_thread,
-            )
+            limits, splits = (self.sampler.batch, self._gather), out_of_memory
+            self._batcher = Batcher(self.answers, *limits, should_split=splits, in_thread=self._in_thread)
         return self._batcher
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:

@@ -42,9 +42,7 @@ class Cursor:
     line: Tensor
     column: Tensor
     named: Tensor
-    """The place that was named, x and y."""
     shape: Tensor
-    """Of the matrix: columns and lines."""
 
     @staticmethod
     def of(ids: Tensor, marks: Marks) -> Cursor:
@@ -252,6 +250,10 @@ class Encoder(nn.Module):
         return seen
 
 
+Pairs = list[tuple[Tensor, Tensor]]
+"""Keys and values of every layer."""
+
+
 class Decoder(nn.Module):
     """Tokens and features to logits."""
 
@@ -273,43 +275,25 @@ class Decoder(nn.Module):
         features: Tensor = self.place(fourier(place[..., 0], place[..., 1]) * somewhere)
         return x + features
 
-    def look(self, seen: Tensor) -> list[tuple[Tensor, Tensor]]:
+    def look(self, seen: Tensor) -> Pairs:
         """Keys and values of the picture for every layer."""
         return [block.look.keys(seen) for block in self.blocks]
 
     def forward(
-        self,
-        x: Tensor,
-        looks: list[tuple[Tensor, Tensor]],
-        mask: Tensor,
-        past: list[tuple[Tensor, Tensor]] | None = None,
+        self, x: Tensor, looks: Pairs, mask: Tensor, past: Pairs | None = None, at: Tensor | None = None
     ) -> Tensor:
-        """Hidden states. Keys and values of every layer are appended to `past`."""
-        for block, look in zip(self.blocks, looks, strict=True):
+        """Hidden states. Keys and values of every layer are appended to `past`; those of one further token
+        are written into it `at` one place."""
+        for number, (block, look) in enumerate(zip(self.blocks, looks, strict=True)):
             normed = rms(x)
             seen = block.attention.keys(normed)
-            if past is not None:
+            if past is not None and at is not None:
+                for cache, new in zip(past[number], seen, strict=True):
+                    cache.index_copy_(2, at, new)
+                seen = past[number]
+            elif past is not None:
                 past.append(seen)
             x = x + block.attention(normed, seen, mask)
-            x = x + block.look(rms(x), look)
-            x = x + block.mlp(rms(x))
-        return rms(x)
-
-    def extend(
-        self,
-        x: Tensor,
-        looks: list[tuple[Tensor, Tensor]],
-        mask: Tensor,
-        past: list[tuple[Tensor, Tensor]],
-        at: Tensor,
-    ) -> Tensor:
-        """Hidden states of one further token; its keys and values are written into `past`, at one place."""
-        for block, look, (keys, values) in zip(self.blocks, looks, past, strict=True):
-            normed = rms(x)
-            key, value = block.attention.keys(normed)
-            keys.index_copy_(2, at, key)
-            values.index_copy_(2, at, value)
-            x = x + block.attention(normed, (keys, values), mask)
             x = x + block.look(rms(x), look)
             x = x + block.mlp(rms(x))
         return rms(x)
@@ -347,7 +331,6 @@ class TokenBatch:
 
     ids: Tensor
     padding: Tensor
-    """Number of padding tokens of each row."""
     cursor: Cursor
 
     @staticmethod
@@ -389,7 +372,7 @@ class Speaker:
         decoder, device = network.decoder, tokens.ids.device
         self._decoder, self._looks = decoder, decoder.look(seen)
         length = tokens.ids.shape[1]
-        past: list[tuple[Tensor, Tensor]] = []
+        past: Pairs = []
         x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = decoder(x, self._looks, tokens.mask(), past)
         self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
@@ -401,7 +384,6 @@ class Speaker:
         self._cursor, self._marks = tokens.cursor.last(), marks
         self._advance = self._step if graphs is None else Graphed(self._step, graphs)
         self.logits: Tensor = decoder.head(hidden[:, -1])
-        """For the next token of each row."""
 
     def say(self, token: Tensor) -> None:
         self._token.copy_(token[:, None])
@@ -412,7 +394,7 @@ class Speaker:
         self._seen.index_fill_(1, self._at, True)
         self._cursor.set(self._cursor.after(self._token, self._marks))
         x = self._decoder.embed(self._token, self._position, self._cursor)
-        hidden = self._decoder.extend(x, self._looks, self._seen[:, None, None], self._past, self._at)
+        hidden = self._decoder(x, self._looks, self._seen[:, None, None], self._past, self._at)
         self.logits.copy_(self._decoder.head(hidden[:, -1]))
         self._at += 1
         self._position += 1

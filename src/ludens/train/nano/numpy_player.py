@@ -17,10 +17,10 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ludens.core.cores import cores
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.options import Touch, configure, option
 from ludens.core.policy import declares
+from ludens.core.processes import cores
 from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
@@ -35,7 +35,6 @@ def rms(x: Array) -> Array:
 
 
 def fourier(x: Array, y: Array) -> Array:
-    """Features of places in the unit square."""
     frequencies = np.pi * np.arange(1, WAVES + 1)
     a, b = x[..., None] * frequencies, y[..., None] * frequencies
     return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
@@ -201,7 +200,6 @@ class NumpySpeaker:
         x = network.embed(ids.ravel(), position.ravel(), cursor.reshape(-1, 4))
         self._length = width
         self.logits = network.extend(x, self._looks, self._past, 0, mask[:, None])
-        """For the next token of each row."""
 
     def say(self, tokens: Sequence[int]) -> None:
         cursor = np.array([self._moved(row, token) for row, token in enumerate(tokens)], np.float32)
@@ -258,16 +256,13 @@ class NumpySampler:
             group_looks = ([looks[number] for number in group] for group in groups)
             drawn = _threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
-        scale = self._temperature or 1.0
-        return [
-            Tokens(prompts[number], *replies[number], scale, self._suppressed, pictures[number])
-            for number in range(len(prompts))
-        ]
+        fixed = self._temperature or 1.0, self._suppressed
+        rows = enumerate(zip(prompts, pictures, strict=True))
+        return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
 
     def _speak(
         self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
     ) -> list[tuple[list[int], list[float]]]:
-        """Tokens of a reply to each prompt, with their log-probabilities."""
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
         drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
@@ -309,7 +304,7 @@ class NumpySampler:
         """What the network sees in each picture; computed once for equal pictures."""
         keys = [picture.hash if picture else "" for picture in pictures]
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
-        seen = _threads().map(lambda shown: self.network.look(shrink(shown, self._side)), new.values())
+        seen = _threads().map(lambda picture: self.network.look(shrink(picture, self._side)), new.values())
         self._looks.update(zip(new, seen, strict=True))
         for key in keys:
             self._looks.move_to_end(key)
@@ -344,9 +339,7 @@ def one_core() -> AbstractContextManager[object]:
     return limit
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
+_blas = cache(ThreadpoolController)
 
 
 SHIPPED = Path(__file__).parent / "weights"
@@ -376,7 +369,6 @@ class NanoSettings:
 
 @declares(NanoSettings, Touch.READ)
 def nano_model(spec: Spec) -> NanoModel:
-    """Make the model of a spec; its weights are loaded with the first request."""
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
     settings = configure(NanoSettings, spec.options, spec.name)
@@ -402,14 +394,9 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
         return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     from ludens.train.nano.policy import NanoPolicy
 
+    options = {"temperature": settings.temperature, "max_tokens": max_tokens, "device": settings.device}
     try:
-        return NanoPolicy.read(
-            folder,
-            temperature=settings.temperature,
-            max_tokens=max_tokens,
-            batch=settings.batch or TORCH_BATCH,
-            device=settings.device,
-        )
+        return NanoPolicy.read(folder, batch=settings.batch or TORCH_BATCH, **options)
     except (AssertionError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise BadOption(f"{name} cannot run with device={settings.device}: {reason}.") from None

@@ -83,7 +83,6 @@ class NanoPolicy(Policy):
         self.network.train(training)
 
     def encode(self, prompt: str) -> list[int]:
-        """The ids of a prompt; of one that is too long, the end."""
         return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
 
     def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
@@ -99,16 +98,11 @@ class NanoPolicy(Policy):
     def see(self, pictures: Tensor) -> Tensor:
         """Features of pictures: bytes, (rows, 3, side, side)."""
         with self._precision():
-            seen: Tensor = self.network.encoder(_centred(pictures))
+            seen: Tensor = self.network.encoder(pictures.float() / 127.5 - 1)
         return seen
 
     def values(
-        self,
-        ids: Tensor,
-        padding: Tensor,
-        mask: Tensor,
-        seen: Tensor,
-        temperature: Tensor | float = 1.0,
+        self, ids: Tensor, padding: Tensor, mask: Tensor, seen: Tensor, temperature: Tensor | float = 1.0
     ) -> Tensor:
         """Log-probabilities of replies, 0 where the mask is.
 
@@ -136,10 +130,7 @@ class NanoPolicy(Policy):
             return self._sample(prompts, pictures, draws)
 
     def _sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        draws: Draws | None,
+        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]], draws: Draws | None
     ) -> list[TokenRecord]:
         rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
@@ -170,7 +161,6 @@ class NanoPolicy(Policy):
         return records
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
-        """Log-probabilities; padding and unknown pieces are never said."""
         scaled = logits.float() / temperature
         # Their numbers are on the device already: to copy them there would wait for everything before.
         return scaled.index_fill_(-1, self._never, -torch.inf).log_softmax(-1)
@@ -251,10 +241,6 @@ class _Live(NanoModel):
 
 def _key(picture: Picture | None) -> str:
     return picture.hash if picture else ""
-
-
-def _centred(pictures: Tensor) -> Tensor:
-    return pictures.float() / 127.5 - 1
 
 
 def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> NanoPolicy:

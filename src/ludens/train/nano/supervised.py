@@ -34,8 +34,7 @@ STEPS = 5
 class Muon(torch.optim.Optimizer):
     """For matrices inside a network; embeddings, heads and convolutions are better off with AdamW.
 
-    Args:
-        lr: Learning rate: how far every direction moves, whatever the size of its gradient.
+    The rate is how far every direction moves, whatever the size of its gradient.
     """
 
     def __init__(
@@ -145,9 +144,7 @@ def blanked(
 ) -> Tensor:
     """Pictures, some of them blank: a model then says without looking what is most frequent.
 
-    Args:
-        count: Pictures of all ranks, where there are others.
-        rows: Which of them these are.
+    Where other ranks have pictures too, there are `count`, and these are `rows` of them.
     """
     drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
     return pictures.masked_fill((drawn[rows] < share)[:, None, None, None], GREY)
@@ -240,7 +237,6 @@ class Imitation:
             self.waited, self._before = state["waited"], state["spent"]
 
     def _make_optimizers(self) -> dict[str, torch.optim.Optimizer]:
-        """AdamW, and Muon for the matrices of layers where the options say so."""
         options = self.options
         inner = [
             parameter
@@ -381,12 +377,7 @@ class Imitation:
             return
         ranks.check_equal(self._parameters)
         if ranks.world()[0] == 0:
-            state = {
-                "done": self.done,
-                "losses": self.losses,
-                "waited": self.waited,
-                "spent": self.spent,
-            }
+            state = {"done": self.done, "losses": self.losses, "waited": self.waited, "spent": self.spent}
             optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
             self._checkpoints.write(self.done, self.policy, None, optimizers, state)
 

@@ -73,7 +73,6 @@ _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<
 
 
 def read_weights(file: Path) -> dict[str, Array]:
-    """Every tensor of a file as float32."""
     try:
         stored = _tensors(file.read_bytes())
     except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -178,7 +177,6 @@ class StoredModel:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}") from None
 
     def weights(self, folder: Path) -> dict[str, Array]:
-        """Read the weights, float32, and check their shapes."""
         read = read_weights(folder / WEIGHTS)
         for name, shape in self.size.shapes(len(self.vocabulary)).items():
             if name not in read or read[name].shape != shape:

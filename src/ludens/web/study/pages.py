@@ -16,7 +16,7 @@ from types import MappingProxyType
 from aiohttp import web
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.suites.people import MOST_PARTICIPANTS, Question
+from ludens.suites.people import MOST_PARTICIPANTS
 from ludens.suites.people.records import Participant
 from ludens.web.addresses import address_of
 from ludens.web.pages import WebSettings, page
@@ -40,7 +40,6 @@ _NEWCOMERS = web.AppKey("newcomers", RateLimit)
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    """Add the pages of the study, if there is one."""
     if settings.study is None:
         return
     app[ROOM] = Room(settings.study, settings.runs, app[SPENDING])
@@ -64,7 +63,6 @@ async def _conduct(app: web.Application) -> AsyncIterator[None]:
 
 
 def study_path(app: web.Application) -> str | None:
-    """The address of the study; None where there is none."""
     return f"/study/{app[ROOM].records.key}" if ROOM in app else None
 
 
@@ -115,7 +113,6 @@ def _step(
     status: int = 200,
     form: Mapping[str, str] = MappingProxyType({}),
 ) -> web.Response:
-    """The page of a step; `form` is what a participant has filled in."""
     study = room.study
     step = room.step(participant) if participant else "consent"
     if step == "done" and participant:
@@ -184,7 +181,9 @@ def _do(room: Room, participant: Participant, form: Mapping[str, str]) -> None:
             room.records.note(participant, "consented")
         case "before" | "after":
             questions = room.study.before if doing == "before" else room.study.after
-            room.records.note(participant, doing, answers=_answers(questions, form))
+            room.records.note(
+                participant, doing, answers={q.name: q.read(form.get(f"q.{q.name}", "")) for q in questions}
+            )
         case "task":
             room.ready(participant)
         case "skip":
@@ -196,10 +195,6 @@ def _do(room: Room, participant: Participant, form: Mapping[str, str]) -> None:
 def _not_saved(error: BadFile) -> web.HTTPException:
     LOG.error("what a participant has sent was not saved: %s", error)
     return web.HTTPInsufficientStorage(text=_NOT_SAVED)
-
-
-def _answers(questions: tuple[Question, ...], form: Mapping[str, str]) -> dict[str, str | float]:
-    return {question.name: question.read(form.get(f"q.{question.name}", "")) for question in questions}
 
 
 @checks_own_token

@@ -45,8 +45,6 @@ class StudyGame:
 
 @dataclass(eq=False)
 class Waiting:
-    """A participant who waits for a partner."""
-
     participant: Participant
     task: str
     since: float = field(default_factory=monotonic)
@@ -54,8 +52,6 @@ class Waiting:
 
 
 class Room:
-    """One study."""
-
     def __init__(self, study: StudyFile, runs: Path, spending: Spending) -> None:
         self.study = study
         self.plan = study.plan()
@@ -71,7 +67,8 @@ class Room:
         self._names = {task.name: make(task.game).name for task in study.task}
         self.games: dict[str, StudyGame] = {}
         """Participant to the game that they see: being played, or over and still shown."""
-        self.waiting: dict[str, list[Waiting]] = {task.name: [] for task in study.task}
+        self.waiting: dict[str, Waiting] = {}
+        """By participant, in the order in which they came."""
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -83,7 +80,6 @@ class Room:
             yield
 
     def _end_interrupted(self) -> None:
-        """Record the end of games that were played when the server stopped."""
         cut = [
             (each, game)
             for each in self.records.participants.values()
@@ -140,13 +136,13 @@ class Room:
             return None
         for task in self.study.task:
             left = task.each - len(participant.finished(task.name))
-            over = task.name in participant.skipped or _void_games(participant, task.name) >= MOST_VOID
+            void = sum(game.task == task.name and game.status == VOID for game in participant.games)
+            over = task.name in participant.skipped or void >= MOST_VOID
             if left > 0 and not over and self._has_unseen(task, participant):
                 return task
         return None
 
     def step(self, participant: Participant) -> str:
-        """The step at which a participant is."""
         if participant.withdrawn:
             return "withdrawn"
         if not participant.consented:
@@ -155,7 +151,7 @@ class Room:
             return "before"
         if participant.name in self.games:
             return "game"
-        if self._waiting(participant) is not None:
+        if participant.name in self.waiting:
             return "waiting"
         if self.task_of(participant) is not None:
             return "task"
@@ -170,7 +166,7 @@ class Room:
         if task is None or self.step(participant) != "task":
             return
         self._spending.check(_players(task))
-        self.waiting[task.name].append(Waiting(participant, task.name))
+        self.waiting[participant.name] = Waiting(participant, task.name)
         self._match(task)
 
     def _match(self, task: StudyTask) -> None:
@@ -178,14 +174,13 @@ class Room:
 
         Nobody is given what they have seen, so a group needs an episode that is new to all of it.
         """
-        here, size = self.waiting[task.name], len(task.people)
-        here[:] = [
-            each
-            for each in here
-            if monotonic() - each.polled < _GONE_SECONDS and self._has_unseen(task, each.participant)
-        ]
-        while len(here) >= size:
-            seen = [self._seen(each.participant) for each in here]
+        size = len(task.people)
+        for waiting in self._waiting_for(task):
+            gone = monotonic() - waiting.polled >= _GONE_SECONDS
+            if gone or not self._has_unseen(task, waiting.participant):
+                del self.waiting[waiting.participant.name]
+        while len(here := [waiting.participant for waiting in self._waiting_for(task)]) >= size:
+            seen = [self._seen(participant) for participant in here]
             first: Job | None = None
             group: tuple[int, ...] = (len(here),)
             for job in self._free(task):
@@ -197,13 +192,17 @@ class Room:
                     break
             if first is None:
                 return
-            people = [here[place].participant for place in group]
-            here[:] = [each for each in here if each.participant not in people]
+            people = [here[place] for place in group]
+            for participant in people:
+                del self.waiting[participant.name]
             self._begin(task, first, people)
+
+    def _waiting_for(self, task: StudyTask) -> list[Waiting]:
+        return [waiting for waiting in self.waiting.values() if waiting.task == task.name]
 
     def asks(self, participant: Participant) -> float | None:
         """Note that a waiting browser asked; returns for how long it has waited, None if it does not wait."""
-        waiting = self._waiting(participant)
+        waiting = self.waiting.get(participant.name)
         if waiting is None:
             return None
         waiting.polled = monotonic()
@@ -211,10 +210,10 @@ class Room:
 
     def skip(self, participant: Participant) -> None:
         """Go on without a partner, after the time set by the study."""
-        waited, waiting = self.asks(participant), self._waiting(participant)
-        if waited is not None and waiting is not None and waited >= self.study.wait_minutes * 60:
-            self.records.note(participant, "skipped", task=waiting.task)
-            self._stop_waiting(participant)
+        waited = self.asks(participant)
+        if waited is not None and waited >= self.study.wait_minutes * 60:
+            self.records.note(participant, "skipped", task=self.waiting[participant.name].task)
+            del self.waiting[participant.name]
 
     def go_on(self, participant: Participant) -> None:
         """Stop showing a game that is over."""
@@ -226,7 +225,7 @@ class Room:
         place = self.seat_of(participant)
         if place is not None and not place[0].done:
             self.leave(*place)
-        self._stop_waiting(participant)
+        self.waiting.pop(participant.name, None)
         self.records.note(participant, "withdrawn")
 
     def seat_of(self, participant: Participant) -> tuple[StudyGame, str] | None:
@@ -235,16 +234,7 @@ class Room:
             return None
         return game, next(seat for seat, who in game.seats.items() if who is participant)
 
-    def _waiting(self, participant: Participant) -> Waiting | None:
-        everybody = (each for waiting in self.waiting.values() for each in waiting)
-        return next((each for each in everybody if each.participant is participant), None)
-
-    def _stop_waiting(self, participant: Participant) -> None:
-        for waiting in self.waiting.values():
-            waiting[:] = [each for each in waiting if each.participant is not participant]
-
     def _free(self, task: StudyTask) -> Iterator[Job]:
-        """The episodes of a task that nobody has played or plays."""
         busy = {game.job.key for game in self.games.values() if not game.done}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
@@ -299,7 +289,6 @@ class Room:
 
 
 def progress_of(room: Room) -> dict[str, Any]:
-    """Tasks with their episodes, and participants with their steps."""
     done, void = Counter[str](), Counter[str]()
     for job in room.plan.jobs:
         done[job.task] += job.key in room.store.done
@@ -315,7 +304,7 @@ def progress_of(room: Room) -> dict[str, Any]:
                 "episodes": task.episodes,
                 "void": void[task.name],
                 "playing": playing[task.name],
-                "waiting": len(room.waiting[task.name]),
+                "waiting": sum(waiting.task == task.name for waiting in room.waiting.values()),
             }
             for task in room.study.task
         ],
@@ -335,12 +324,7 @@ def progress_of(room: Room) -> dict[str, Any]:
 
 
 def _players(task: StudyTask) -> list[str]:
-    """The specs of the seats that no participant has."""
     return [spec for seat, spec in task.seats.items() if seat not in task.people]
-
-
-def _void_games(participant: Participant, task: str) -> int:
-    return sum(game.task == task and game.status == VOID for game in participant.games)
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ import re
 from string import ascii_letters
 
 import numpy as np
-import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.atm import LEFT, OPTIONS, TEXT, TOLD, Atm, AtmView, advance
 from ludens.games.comma.dialogue import advise, read
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 CHARACTERS = f"{ascii_letters}0123456789$:.?*"
 
@@ -58,8 +58,7 @@ def keys(seen: tuple[list[str], list[str], int], table: dict[str, str], pin: str
     return [*(f"press_{digit}" for digit in amount), "press_enter"]
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_machine_is_worked_from_its_picture(theme: str, size: int) -> None:
     game = Atm(manual="random")
     for seed in range(3):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.comma.atm import DELETE, DOWN, ENTER, PUBLISHED, UP, Atm, AtmPanel, Band, draw_manual
+from ludens.games.comma.atm import DELETE, DOWN, ENTER, PUBLISHED, UP, Atm, AtmPanel, BalanceBand, draw_manual
 from ludens.games.comma.dialogue import advise, solve
 from tests.games.comma.common import SEEDS, oracle_pair, random_play
 
@@ -150,7 +150,7 @@ def test_random_bands_cover_every_balance(seed: int) -> None:
     assert {band.kind for band in manual.bands} == {"deposit", "withdrawal"}
     assert [band.least for band in manual.bands] == sorted({band.least for band in manual.bands})
     assert len({band.amount for band in manual.bands}) == len(manual.bands)
-    for band, after in zip(manual.bands, (*manual.bands[1:], Band(1001, "deposit", 0)), strict=True):
+    for band, after in zip(manual.bands, (*manual.bands[1:], BalanceBand(1001, "deposit", 0)), strict=True):
         assert manual.right(band.least) == manual.right(after.least - 1) == band
 
 

@@ -5,13 +5,12 @@ This Solver is as blind as any player: it clicks no square whose colour it has n
 
 from __future__ import annotations
 
-import pytest
-
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
 from ludens.games.comma.color import COLOURS, LEFT, SIDE, STEP, TOP, Color, ColorView, squares, whiten
 from ludens.games.comma.dialogue import Dialogue, advise, read, write
 from tests.games.comma.reading import best, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def board(view: ColorView, state: Dialogue) -> tuple[str, ...]:
@@ -38,8 +37,7 @@ def clicks(groups: list[str], seen: tuple[str, ...]) -> tuple[list[str], str]:
     return actions, pressed
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_board_is_turned_white_from_its_pictures(theme: str, size: int) -> None:
     game = Color(turns=20)
     for seed in range(6):

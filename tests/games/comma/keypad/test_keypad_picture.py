@@ -24,6 +24,7 @@ from ludens.games.comma.keypad import (
     sprite,
 )
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def keys(seen: Pixels, sheet: SpriteSheet) -> list[tuple[str, bool]]:
@@ -42,8 +43,7 @@ def keys(seen: Pixels, sheet: SpriteSheet) -> list[tuple[str, bool]]:
     return found
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Keypad()
     for seed in range(3):
@@ -55,7 +55,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
             told = write({"symbols": ", ".join(symbol for symbol, _ in seen)})
             state.apply({"solver": told})
             state.apply({"expert": advise(state.manual, [told])})
-            order = read(state.said[-1].text)["order"].split(", ")
+            order = read(state.messages[-1].text)["order"].split(", ")
             due = next(symbol for symbol in order if (symbol, False) in seen)
             state.apply({"solver": KeypadPanel.actions[[symbol for symbol, _ in seen].index(due)]})
             if not state.over:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from string import ascii_uppercase
 
 import numpy as np
-import pytest
 
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
@@ -22,6 +21,7 @@ from ludens.games.comma.led import (
     light_at,
 )
 from tests.games.comma.reading import Pixels, best_centred, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def light(seen: Pixels, sheet: SpriteSheet) -> str:
@@ -45,8 +45,7 @@ def letters(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
     return dict(zip(CORNERS, found, strict=True))
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_pictures(theme: str, size: int) -> None:
     game = Led()
     for seed in range(4):

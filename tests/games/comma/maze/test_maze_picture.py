@@ -13,6 +13,7 @@ from ludens.games.comma.dialogue import Dialogue, advise, read, write
 from ludens.games.comma.maze import COLOURS, FREE, MAZES, WALL, Cell, Maze, MazePanel, MazeView
 from ludens.games.comma.maze import MazePlan as Plan
 from tests.games.comma.reading import Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 CELLS = list(product(range(9), repeat=2))
 
@@ -50,8 +51,7 @@ def scene(view: MazeView, state: Dialogue) -> tuple[Plan, str, Cell]:
     return Plan(frozenset(CELLS) - walls, tuple(spheres), torus, 9), colour, mouse
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_mouse_is_led_from_its_picture(theme: str, size: int) -> None:
     game = Maze(manual="random")
     for seed in range(10):

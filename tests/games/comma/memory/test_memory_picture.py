@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
 from ludens.games.comma.dialogue import advise, read, write
 from ludens.games.comma.memory import BUTTON, BUTTONS_AT, DISPLAY, LIGHT, LIGHTS_AT, Memory, MemoryView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
+from tests.support.looks import themes_and_sizes
 
 NUMBERS = ("1", "2", "3", "4")
 
@@ -38,8 +37,7 @@ def panel(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
     return {"stage": str(done + 1), "display": display, "labels": ", ".join(labels)}
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_pictures(theme: str, size: int) -> None:
     game = Memory()
     for seed in range(5):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.dialogue import advise, read, write
 from ludens.games.comma.password import ALPHABET, LETTER, STEP, Password, PasswordView
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def shown(seen: Pixels, sheet: SpriteSheet) -> str:
@@ -22,8 +21,7 @@ def shown(seen: Pixels, sheet: SpriteSheet) -> str:
     )
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
     game = Password(manual="random")
     for seed in range(4):
@@ -35,10 +33,8 @@ def test_the_lock_is_opened_from_its_picture(theme: str, size: int) -> None:
             seen.append(shown(pixels(view, state), view.sheet))
             turns = [f"up_button_{slot}" for slot in range(1, 6)]
             state.apply({"solver": "\n".join([write({"letters": ", ".join(seen[-1])}), *turns])})
-            state.apply(
-                {"expert": advise(state.manual, [said.text for said in state.said if said.seat == "solver"])}
-            )
-        word = read(state.said[-1].text)["words"].split(", ")[0]
+            state.apply({"expert": advise(state.manual, [message.text for message in state.of("solver")])})
+        word = read(state.messages[-1].text)["words"].split(", ")[0]
         now = shown(pixels(view, state), view.sheet)
         assert now == seen[0]
         turns = []

@@ -25,6 +25,7 @@ from ludens.games.comma.telehealth import (
     draw_lesion,
 )
 from tests.games.comma.reading import Known, Pixels, pixels
+from tests.support.looks import themes_and_sizes
 
 SIZES = (256, 512, 1024)
 
@@ -113,8 +114,7 @@ def chart(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
     return {"size": value(4, sizes), "itches": value(5, ["yes", "no"]), "bleeds": value(6, ["yes", "no"])}
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES)
+@themes_and_sizes(THEMES, SIZES)
 def test_cases_are_solved_from_the_picture(theme: str, size: int) -> None:
     game = Telehealth(manual="random")
     for seed in range(6):

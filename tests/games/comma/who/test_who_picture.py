@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, Canvas, Sprite, SpriteSheet
 from ludens.games.comma.dialogue import advise, read, write
 from ludens.games.comma.who import BUTTON, COLUMNS, DISPLAY, PLACES, POOL, ROWS, Who, WhoView
 from tests.games.comma.reading import Pixels, best, best_centred, pixels
+from tests.support.looks import themes_and_sizes
 
 
 def lit(sheet: SpriteSheet, word: str) -> Sprite:
@@ -35,8 +34,7 @@ def panel(seen: Pixels, sheet: SpriteSheet) -> dict[str, str]:
     return {"display": word or "(no text)", **dict(zip(PLACES, labels, strict=True))}
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Who(manual="random")
     for seed in range(2):

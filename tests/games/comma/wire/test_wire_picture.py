@@ -5,7 +5,6 @@ from __future__ import annotations
 from io import BytesIO
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -13,6 +12,7 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES, SpriteSheet
 from ludens.games.comma.dialogue import advise, read, write
 from ludens.games.comma.wire import COLOURS, Wire, WireView
+from tests.support.looks import themes_and_sizes
 
 Pixels = NDArray[np.int32]
 
@@ -47,8 +47,7 @@ def serial(pixels: Pixels, sheet: SpriteSheet) -> str:
     return digits
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [256, 512])
+@themes_and_sizes(THEMES, [256, 512])
 def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
     game = Wire()
     for seed in range(25):
@@ -60,7 +59,7 @@ def test_the_panel_is_solved_from_its_picture(theme: str, size: int) -> None:
         told = write({"wires": ", ".join(wires(pixels, view.sheet)), "serial": serial(pixels, view.sheet)})
         state.apply({"solver": told})
         state.apply({"expert": advise(state.manual, [told])})
-        state.apply({"solver": f"cut_wire_{read(state.said[-1].text)['cut']}"})
+        state.apply({"solver": f"cut_wire_{read(state.messages[-1].text)['cut']}"})
         assert state.solved, f"{theme} {size} seed {seed}: read {told!r}"
 
 

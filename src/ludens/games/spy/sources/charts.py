@@ -15,7 +15,7 @@ from PIL import Image
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.pictures.writer import Generator, Made, Skip
+from ludens.pictures.writer import EntryContents, Generator, Skip
 
 KINDS = ("bar", "line", "pie")
 VISIBLE = 0.22
@@ -139,7 +139,7 @@ class ChartPairs(Generator):
     def settings(self) -> dict[str, Any]:
         return super().settings() | {"matplotlib": _matplotlib().__version__}
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         kinds = _kinds(self.kinds)
         for attempt in range(_ATTEMPTS):
             random = stream(self.seed, "chart", number, attempt)
@@ -159,7 +159,7 @@ class ChartPairs(Generator):
                 "to": [table.values[b], table.values[a]],
             }
             scene = {role: each.to_json() for role, each in tables.items()}
-            return Made({role: png for role, (png, _) in charts.items()}, scene, [change], _LICENCE)
+            return EntryContents({role: png for role, (png, _) in charts.items()}, scene, [change], _LICENCE)
         raise Skip(f"no chart without overlapping labels in {_ATTEMPTS} attempts")
 
 

@@ -21,7 +21,7 @@ from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.games.spy.scene import RADIUS, Object, Scene, ScenePair, make_pair, parse_change
-from ludens.pictures.writer import Generator, Made, Skip
+from ludens.pictures.writer import EntryContents, Generator, Skip
 
 Array = npt.NDArray[np.float64]
 Mesh = tuple[Array, Array, npt.NDArray[np.int64]]
@@ -508,13 +508,13 @@ class Clevr(Generator):
     def workers(self) -> int:
         return 1 if self.variant == "cuda" else super().workers()
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         pair, renderings = self._clear_pair(number)
         pictures = {
             role: _jpeg(rendering.pixels(self.samples, self.denoiser))
             for role, rendering in renderings.items()
         }
-        return Made(pictures, pair.to_json(), changes(pair), _LICENCE)
+        return EntryContents(pictures, pair.to_json(), changes(pair), _LICENCE)
 
     def _clear_pair(self, number: int) -> tuple[ScenePair, dict[str, Rendering]]:
         """The first pair of which everything can be seen in both pictures."""

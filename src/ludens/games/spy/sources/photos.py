@@ -22,7 +22,7 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.draw import Picture
-from ludens.pictures.writer import Generator, Made, Skip, decoded
+from ludens.pictures.writer import EntryContents, Generator, Skip, decode_picture
 
 Pixels = npt.NDArray[np.uint8]
 Patch = tuple[npt.NDArray[np.float32], list[int]]
@@ -288,17 +288,17 @@ class Photos(Generator):
             return f"{count} pair{some}"
         return f"{count} picture{some}, edited with OpenCV {opencv().__version__}"
 
-    def make(self, number: int) -> Made:
+    def make(self, number: int) -> EntryContents:
         files = self._files[number]
         return self._pair(files) if len(files) == 2 else self._edited(files[0], number)
 
-    def _pair(self, files: Sequence[Path]) -> Made:
+    def _pair(self, files: Sequence[Path]) -> EntryContents:
         pictures = [_picture(path) for path in files]
         self._check(*(picture.rgb() for picture in pictures))
         data = [picture.encoded()[0] for picture in pictures]
-        return Made(dict(zip(_ROLES, data, strict=True)), licence=self.licence)
+        return EntryContents(dict(zip(_ROLES, data, strict=True)), licence=self.licence)
 
-    def _edited(self, path: Path, number: int) -> Made:
+    def _edited(self, path: Path, number: int) -> EntryContents:
         picture = _picture(path)
         if max(picture.width, picture.height) > self.size:
             picture = picture.resized(self.size)
@@ -314,7 +314,7 @@ class Photos(Generator):
         if swapped:
             pictures = {"original": pictures["modified"], "modified": pictures["original"]}
         where = [({"in": "both"}, common), ({"in": "original" if swapped else "modified"}, log)]
-        return Made(
+        return EntryContents(
             pictures, changes=[each | role for role, some in where for each in some], licence=self.licence
         )
 
@@ -345,7 +345,7 @@ class Photos(Generator):
 def _picture(path: Path) -> Picture:
     data = _contents(path)
     try:
-        return decoded(data)
+        return decode_picture(data)
     except BadFile as error:
         raise BadFile(f"{str(path)!r}: {str(error).removesuffix('.')}.") from None
 

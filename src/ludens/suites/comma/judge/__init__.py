@@ -68,12 +68,9 @@ async def judge_all(
     conversations: Sequence[Conversation],
     on_verdict: Callable[[int, Verdict], None] = lambda index, verdict: None,
 ) -> list[Verdict]:
-    """Judge conversations concurrently, within the model's own limits; then close the judge.
+    """Judge conversations concurrently, within the limits of the model; then close the judge.
 
-    Args:
-        judge: The judge.
-        conversations: The conversations.
-        on_verdict: Called with the index of a conversation and its verdict as soon as there is one.
+    `on_verdict` gets the index of a conversation and its verdict as soon as there is one.
     """
 
     async def judge_one(index: int, conversation: Conversation) -> Verdict:

@@ -77,7 +77,6 @@ def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
 
 
 def conversation_of(episode: Episode) -> Conversation:
-    """The conversation of a COMMA episode, which is replayed without rendering."""
     return Conversation(episode.game.partition("/")[2], tuple(_lines(episode)))
 
 
@@ -86,7 +85,7 @@ def _lines(episode: Episode) -> Iterator[Line]:
     for before, after in pairwise(step.state for step in replay(episode)):
         assert isinstance(before, Dialogue)
         assert isinstance(after, Dialogue)
-        message = after.said[-1]
+        message = after.messages[-1]
         if message.seat == "expert":
             yield Line("Expert", message.text)
             continue

@@ -8,10 +8,12 @@ It cannot tell whether the panel was read correctly, so it never gives the label
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from pathlib import Path
 
 from ludens.games.comma.color import COLOURS, SQUARES, ColorPanel, squares
 from ludens.suites.comma.judge.conversation import NORMAL, Conversation, Label, Line
@@ -24,11 +26,7 @@ _SIDES = {"topmost": "top", "lowest": "bottom", "leftmost": "left", "rightmost":
 def names_action(puzzle: str, advice: str, action: str, panel: str = "") -> bool | None:
     """Whether the advice names this action, by its name or in words; None if it names no action at all.
 
-    Args:
-        puzzle: Name of the puzzle.
-        advice: The Expert's message.
-        action: The Solver's action.
-        panel: What the panel showed, needed where actions are named by what is on it.
+    Some actions are named by what the panel shows.
     """
     if re.search(rf"\b{re.escape(action)}\b", advice, re.IGNORECASE):
         return True
@@ -51,9 +49,8 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
             diagnoses = _fill("diagnose_{}", r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b", advice)
             return diagnoses | {treatment.replace(" ", "_") for treatment in treatments}
         case "maze":
-            moves = _fill("move_{}", r"\b(?:go|move) (up|down|left|right)\b", lower) | _fill(
-                "move", r"\bgo to\b", lower
-            )
+            moves = _fill("move_{}", r"\b(?:go|move) (up|down|left|right)\b", lower)
+            moves |= _fill("move", r"\bgo to\b", lower)
             # `check_position` counts only if it is to be done now.
             later = re.search(r"\b(?:then|not yet|until)\b", lower)
             return moves if later else moves | _fill("check_position", r"\bcheck\b", lower)
@@ -66,9 +63,8 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
             # Moving the arrow and deleting come before Enter; what is typed is confirmed with Enter.
             first = _fill("press_{}_arrow", r"\b(up|down)\b", lower)
             first |= _fill("press_up_arrow", r"\b(?:choose|select|pick) (?:the )?deposit\b", lower)
-            first |= _fill(
-                "press_down_arrow", r"\b(?:choose|select|pick) (?:the )?withdrawal\b|\bgo back\b", lower
-            )
+            first |= _fill("press_down_arrow", r"\b(?:choose|select|pick) (?:the )?withdrawal\b", lower)
+            first |= _fill("press_down_arrow", r"\bgo back\b", lower)
             first |= _fill("press_delete", r"\b(?:delete|erase|clear)\b", lower)
             if re.search(r"\b(?:type|key in|enter (?:the|your|an?|it|them|\$?\d+))\b", lower):
                 return first | {"press_enter"}
@@ -79,7 +75,6 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
 
 
 def _fill(template: str, pattern: str, text: str) -> set[str]:
-    """The template filled with the groups of every match."""
     return {template.format(*match.groups()) for match in re.finditer(pattern, text)}
 
 
@@ -102,23 +97,10 @@ SIMILAR = 0.9
 
 _RESPONSE = re.compile(r"(?P<action>\w+): (?P<outcome>done|nothing happened|that was a mistake)")
 _ACTION = re.compile(r"[a-z]+(?:_[A-Za-z0-9]+)+|submit")
-_SEEN = r"(?:panel|screen|display|picture|image|grid|maze|wires?|letters|buttons|light|lesion|symbols?|mouse)"
-_EXPERT_AS_SOLVER = (
-    r"(?m)^\W*SOLVER\s*:",
-    r"\bSOLVER: I\b",
-    rf"(?i)\bI (?:can )?see (?:that )?(?:the|a|an|my) (?:\w+ )?{_SEEN}\b",
-    rf"(?i)\bI am looking at the {_SEEN}",
-    rf"(?i)\b(?:image|picture) shows\b|\b{_SEEN} (?:in front of me|I see|on my side)\b",
-    rf"(?i)\bmy (?:own )?{_SEEN}\b",
-    r"(?i)\bI(?:'ll| will| have| then)? (?:press|click|cut|turn|submit|move)(?:ed)?\b(?! (?:on|to|you)\b)",
-    r"(?i)\bas the solver\b",
-)
-_SOLVER_AS_EXPERT = (
-    r"(?m)^\W*EXPERT\s*:",
-    r"(?i)\bmy manual says\b|\baccording to my manual\b|\bin my manual\b",
-    r"(?i)\bas (?:the|an|a medical) expert\b",
-    rf"(?i)\b(?:describe|tell me|read me)\b[^.?!]*\byour (?:own )?(?:\w+ )?{_SEEN}",
-    r"(?i)\bon your (?:panel|screen)\b|\byour light\b|\b(?:press|cut|click|turn)\b[^.?!]*\bon your side\b",
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_EXPERT_AS_SOLVER, _SOLVER_AS_EXPERT = (
+    [phrase.replace("<seen>", _TABLES["seen"]) for phrase in _TABLES[name]]
+    for name in ("expert_as_solver", "solver_as_expert")
 )
 _MANUAL_CITED = re.compile(
     r"(?<!what )(?<!as )\bthe manual says\b|\baccording to the (?:manual|guidelines)\b", re.IGNORECASE
@@ -138,11 +120,9 @@ class _Turn:
     advice: str
     message: str
     outcomes: list[tuple[str, str]] = field(default_factory=list)
-    """Action and outcome."""
 
 
 def judge_by_rules(conversation: Conversation) -> tuple[list[Label], str]:
-    """Labels and reason."""
     turns = list(_turns(conversation))
     reasons: dict[Label, str] = {
         "role confusion": _role_confusion(conversation),

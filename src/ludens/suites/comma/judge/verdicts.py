@@ -25,10 +25,7 @@ Key = tuple[str, str]
 class LabelFile:
     """A context manager that reads the earlier verdicts of a judge and appends new ones.
 
-    Args:
-        file: Created if it does not exist.
-        judge: The judge's spec.
-        templates: Hash of the user's templates, empty for the default ones.
+    `templates` is the hash of the templates of the user, empty for the default ones.
     """
 
     def __init__(self, file: Path, judge: str, templates: str = "") -> None:
@@ -57,7 +54,6 @@ class LabelFile:
             self._file.close()
 
     def add(self, key: Key, verdict: Verdict, details: Mapping[str, Any]) -> None:
-        """Append the verdict on an episode, with further details of the episode."""
         assert self._file is not None, "the file is not open"
         self.verdicts[key] = verdict
         line = {
@@ -112,7 +108,6 @@ class Calibration:
 
 @lru_cache(maxsize=1)
 def cases() -> tuple[Case, ...]:
-    """The calibration set."""
     files = sorted((Path(__file__).parent / "calibration").glob("*.txt"))
     return tuple(case for file in files for case in read_cases(file))
 
@@ -132,7 +127,6 @@ def read_cases(file: Path) -> list[Case]:
 
 
 def agreement(truth: Sequence[Case], answers: Sequence[Sequence[Label]]) -> Calibration:
-    """Compare a judge's labels with the correct ones."""
     pairs = [(set(case.labels), set(labels)) for case, labels in zip(truth, answers, strict=True)]
     by_label = {}
     for label in LABELS:

@@ -1,20 +1,30 @@
-"""Work that is split over processes of this machine: verification, baselines, preparation, datasets."""
+"""The cores of this machine, and work that is split over processes."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
+from threading import Thread
 from typing import Any, TypeVar
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def cores() -> int:
+    """Those that this process is allowed to run on, where the system can tell; else all."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not available on every system
+        return os.cpu_count() or 1
 
 
 class WorkerDied(Exception):
@@ -47,7 +57,7 @@ def run_in_processes(
     """Yield every item with its result.
 
     Only some more items than there are processes are taken in advance. The processes are killed when the
-    iteration ends early.
+    iteration ends early, and end when the process that started them was killed.
 
     Args:
         work: A function of a module.
@@ -60,7 +70,7 @@ def run_in_processes(
     Raises:
         WorkerDied: A process was killed.
     """
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), start, args)
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (start, args))
     source, waiting = iter(items), dict[Future[R], T]()
     try:
         while True:
@@ -75,10 +85,24 @@ def run_in_processes(
                 result = future.result()
                 yield waiting.pop(future), result
     except BrokenProcessPool:
-        raise WorkerDied("a worker process died") from None
+        codes = [process.exitcode for process in (pool._processes or {}).values() if process.exitcode]
+        raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
     finally:
         processes = list((pool._processes or {}).values())
         # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
         pool.shutdown(wait=False)
         for process in processes:
             process.kill()  # they block SIGTERM
+
+
+def _begin(start: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    Thread(target=_end_with_parent, daemon=True).start()
+    if start is not None:
+        start(*args)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
