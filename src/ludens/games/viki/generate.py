@@ -50,7 +50,7 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 HELD_OUT_FAMILY = 11
 MOST_STEPS = 11
 MOST_ROBOTS = 4
-_PATIENCE = 60
+_PATIENCE, _TWIN_PATIENCE = 60, 150
 """Scenes drawn for one wanted team before other types and another team are drawn: few teams need more."""
 _PRESENT = ((2, 3, 4), (0.35, 0.45, 0.2))
 """How many robot types are present, and how often: with one type alone, there would be nothing to choose."""
@@ -121,6 +121,35 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
             scene = _labelled(_Draft(random, task_template, split, wanted, idle).scene(), wanted)
             if scene is not None:
                 return scene
+
+
+def generate_twin(scene: Scene, random: Stream, split: Split, apart: Callable[[Scene], bool]) -> Scene | None:
+    """A scene with the task, the kitchen and the robots of another one; things and robots are elsewhere, so
+    that its answers are `apart` from those of the other scene. None where none was found."""
+    template, types = TEMPLATES[scene.task.template], Counter(robot.type for robot in scene.robots)
+    teams = [team for team in wanted_teams(template.id, tuple(sorted(types))) if team != scene.team]
+    random.shuffle(teams)
+    for wanted in teams:
+        idle = types - Counter([*wanted, *(["panda"] if _needs_two_arms(wanted) else [])])
+        if len(wanted) + _needs_two_arms(wanted) + idle.total() != len(scene.robots):
+            continue  # it needs a second arm that is not there
+        for _ in range(_TWIN_PATIENCE):
+            draft = _Draft(random, template, split, wanted, tuple(sorted(idle.elements())), scene)
+            twin = _labelled(draft.scene(), wanted)
+            if twin is not None and apart(twin):
+                return twin
+    return None
+
+
+def _names_of(scene: Scene) -> dict[str, str]:
+    """The things and places of a task by their letters in its template, as far as its goals tell them."""
+    names: dict[str, str] = {}
+    for text, condition in zip(TEMPLATES[scene.task.template].goals, scene.task.goals, strict=True):
+        thing, what = text.split(" ")
+        names[thing] = condition.thing
+        if what != "active" and not what.startswith("~") and condition.place is not None:
+            names[what] = condition.place
+    return names
 
 
 def template_of(seed: int, split: Split) -> Template:
@@ -211,16 +240,26 @@ def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
 class _Draft:
     """One attempt: draws things, places and robots."""
 
-    def __init__(self, random: Stream, template: Template, split: Split, wanted: Types, idle: Types) -> None:
+    def __init__(
+        self,
+        random: Stream,
+        template: Template,
+        split: Split,
+        wanted: Types,
+        idle: Types,
+        like: Scene | None = None,
+    ) -> None:
         self.random = random
+        self.like = like
+        """The scene whose kitchen and task it has."""
         self.template = template
         self.wanted = wanted
         self.idle = idle
         kitchens = COUNT - HELD_OUT
         number = kitchens + random.below(HELD_OUT) if split == "layout" else random.below(kitchens)
-        self.layout: KitchenLayout = layout(number)
+        self.layout: KitchenLayout = layout(int(like.layout[1:]) if like else number)
         self.areas: dict[str, Area] = {area.name: area for area in self.layout.areas}
-        self.names: dict[str, str] = {}
+        self.names: dict[str, str] = {} if like is None else _names_of(like)
         self.places: dict[str, str] = dict(self.layout.homes)
         self.closed = {"cabinet": random.random() < 0.65, "drawer": random.random() < 0.4}
         self.hub = random.choice([name for name in self.areas if name not in ("ground", "rack")])
@@ -237,6 +276,8 @@ class _Draft:
         if max(Counter(map(self._area, self.places)).values()) > _CROWDED:
             return None
         task = self._task()
+        if self.like is not None and task != self.like.task:
+            return None
         if all(self.places[goal.thing] == goal.place for goal in task.goals):
             return None
         assets = tuple(
@@ -244,7 +285,7 @@ class _Draft:
         )
         return Scene(
             layout=self.layout.name,
-            style=random.below(STYLES),
+            style=random.below(STYLES) if self.like is None else self.like.style,
             width=self.layout.width,
             depth=self.layout.depth,
             areas=self.layout.areas,
@@ -256,17 +297,19 @@ class _Draft:
     def _name_things(self) -> None:
         random, template = self.random, self.template
         for letter, groups in template.things.items():
+            if letter in self.names:
+                continue
             kinds = [
                 name
                 for name, kind in KINDS.items()
                 if (kind.group in groups or f"={name}" in groups) and name not in self.names.values()
             ]
             self.names[letter] = random.choice(kinds)
-        if template.fixture:
+        if template.fixture and "f" not in self.names:
             self.names["f"] = random.choice(template.fixture.split("|"))
         if template.place.startswith("="):
             self.names["p"] = template.place[1:]
-        elif template.place:
+        elif template.place and "p" not in self.names:
             high = () if template.place == "far" else ("rack",)
             self.names["p"] = random.choice(
                 [name for name in self.areas if name not in ("ground", "rack", "room") or name in high]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import count, takewhile
 from math import hypot
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from ludens.core.errors import MoveError
+from ludens.core.errors import BadOption, MoveError
 from ludens.core.game import Game
 from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.core.state import State
+from ludens.core.twins import TwinGame, pair_of
 from ludens.games.viki.checker import PlanVerdict, check
 from ludens.games.viki.floor import NAMES, SIDE, FloorPlan, Point, distances, path, reward, sample_path
-from ludens.games.viki.generate import SeededScene, store, stored
+from ludens.games.viki.generate import SeededScene, Split, generate_twin, store, stored
 from ludens.games.viki.replies import (
     PATHS,
     POINTS,
@@ -31,7 +33,7 @@ from ludens.games.viki.replies import (
     write_points,
 )
 from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
-from ludens.games.viki.world import ROBOTS, Robot
+from ludens.games.viki.world import ROBOTS, Robot, Scene
 from ludens.pictures.sets import installed_sets
 
 if TYPE_CHECKING:
@@ -136,6 +138,53 @@ class Level(Game):
         return [combined(text, part) for text, part in zip(texts, state.accuracies, strict=False)]
 
 
+@dataclass(frozen=True)
+class TwinLevel(Level, TwinGame[AnswerState]):
+    """A level with twin worlds: the same task, kitchen and robots, things and robots in other places."""
+
+    def start(self, seed: int) -> AnswerState:
+        return TwinGame.start(self, seed)
+
+    def world(self, seed: int) -> AnswerState:
+        return self.state_class(self, self.setup(seed))
+
+    def pair(self, seed: int) -> tuple[AnswerState, AnswerState]:
+        if self.data or self.look != "map":
+            raise BadOption("twins of VIKI need look=map: pictures from files have none.")
+        first, second = (stored(self._twin_module, self.split, 2 * seed + world) for world in (0, 1))
+        setups = (SceneSetup(*first), SceneSetup(*second)) if first and second else self._made_pair(seed)
+        return self.state_class(self, setups[0]), self.state_class(self, setups[1])
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def _made_pair(self, seed: int) -> tuple[SceneSetup, SceneSetup]:
+        for attempt in count():
+            setup = self.setup(stream(seed, "pair", attempt).bits() >> 16 if attempt else seed)
+            random, scene = stream(seed, "twin", attempt), setup.scene
+            twin = generate_twin(scene, random, cast(Split, self.split), partial(self.apart, scene))
+            if twin is not None:
+                return setup, replace(setup, scene=twin)
+        raise AssertionError  # attempts do not end
+
+    @staticmethod
+    @abstractmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        """Whether no answer is right in both scenes."""
+
+    @property
+    def _twin_module(self) -> str:
+        return f"twins-{self.name.rpartition('/')[2]}"
+
+    def prepare(self, seeds: Iterable[int]) -> None:
+        if self.twins and self.look == "map" and not self.data:
+            store(self._twin_module, self.split, seeds, self._seeded_world)
+        else:
+            super().prepare(seeds)
+
+    def _seeded_world(self, seed: int) -> SeededScene:
+        setup = self._made_pair(pair_of(seed))[seed % 2]
+        return setup.seed, setup.scene
+
+
 TYPES_PRESENT = "types present"
 
 
@@ -171,7 +220,7 @@ class ActivateState(AnswerState):
 
 
 @dataclass(frozen=True)
-class ActivateLevel(Level):
+class ActivateLevel(TwinLevel):
     """Choose the robot types that a household task needs (VIKI level 1).
 
     Seats: `planner`, alone, for one move.
@@ -179,12 +228,17 @@ class ActivateLevel(Level):
     Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: JSON, sorted.
     Rewards: 1 for the set of types of the best team, else 0. The best team has the shortest plan and, among
     equals, the fewest robots; the scene has exactly one.
+    Twins: the same task, kitchen and robots; things and robots are elsewhere, and another team is the best.
     """
 
     name = "viki/activate"
     view_class = "ludens.games.viki.views:ActivateView"
     state_class = ActivateState
     bots = {"greedy": "ludens.games.viki.bots:GreedyTeam", **TEACHERS}
+
+    @staticmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        return scene.team != twin.team
 
 
 class PlanState(AnswerState):
@@ -232,7 +286,7 @@ class PlanState(AnswerState):
 
 
 @dataclass(frozen=True)
-class PlanLevel(Level):
+class PlanLevel(TwinLevel):
     """Plan what every robot does, step by step (VIKI level 2).
 
     Seats: `planner`, alone; one move, and up to `feedback` more after a wrong plan.
@@ -241,6 +295,8 @@ class PlanLevel(Level):
     Actions: a JSON list of steps, each with at most one action a robot.
     Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
     shortest, else 0.
+    Twins: the same task, kitchen and robots; things and robots are elsewhere, and the shortest plan has
+    another length: a plan that is short enough for one scene does not reach the goal of the other.
     """
 
     name = "viki/plan"
@@ -251,6 +307,17 @@ class PlanLevel(Level):
     feedback: int = option(0, low=0, high=10, help="further attempts after a wrong plan")
     told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
     step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.twins and (self.feedback or not self.step_penalty):
+            raise BadOption(
+                "twins of viki/plan need feedback=0 and step_penalty=true: one plan, as short as can be."
+            )
+
+    @staticmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        return scene.limit != twin.limit
 
     @property
     def question(self) -> bool:  # type: ignore[override]

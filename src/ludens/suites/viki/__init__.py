@@ -17,13 +17,15 @@ from ludens.run.task import (
     SuiteBuilder,
     Summary,
     Task,
+    fact,
     read_deviations,
     read_published,
 )
+from ludens.run.twins import both_of
 from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
 
 ONE_TRY = PlayConfig(retries=0)
-EPISODES = 500
+EPISODES, SIGHT_EPISODES = 500, 100
 WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
 """Shares of the paper's 3,018 test samples of level 2."""
 _FOLDER = Path(__file__).parent
@@ -110,6 +112,29 @@ class Viki(SuiteBuilder):
             _task("trace", f"viki/trace?{data}", TRACE),
             _task("feedback/told", f"viki/plan?{data}&feedback=5", RETRY),
             _task("feedback/untold", f"viki/plan?{data}&feedback=5&told=false", RETRY),
+        )
+
+
+@dataclass(frozen=True)
+class VikiSight(SuiteBuilder):
+    """Levels 1 and 2 in twin worlds."""
+
+    episodes: int = option(SIGHT_EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
+
+    def build(self) -> Suite:
+        both = both_of(fact("right"))
+        tasks = (
+            _task("activate", "viki/activate?twins=true", (both, *TEAM)),
+            _task("activate/out-of-domain", "viki/activate?split=ood&twins=true", (both, *TEAM)),
+            _task("plan/in-domain", "viki/plan?split=id&twins=true", (both, *PLAN)),
+            _task("plan/out-of-domain", "viki/plan?split=ood&twins=true", (both, *PLAN)),
+        )
+        return Suite(
+            name="viki-sight",
+            about="VIKI in twin worlds: the same task and robots in two places each, and both answers must be right.",
+            tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
+            deviations=read_deviations(_FOLDER / "deviations.md"),
+            references=_FOLDER / "references.toml",
         )
 
 
