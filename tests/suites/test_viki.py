@@ -10,12 +10,15 @@ import pytest
 
 import ludens
 from ludens.agents import agent
+from ludens.agents.vlm import prompt
+from ludens.core.ask import build_ask
 from ludens.core.config import PlayConfig
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadFile, BadOption, Illegal
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Canvas, sprite_sheet
-from ludens.games.viki.replies import well_formed
+from ludens.games.viki.replies import read_points, well_formed
 from ludens.games.viki.sources import SEAT
+from ludens.models.settings import PromptOptions
 from ludens.run.dataset import Order
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Summary, suite
@@ -30,8 +33,14 @@ def test_published_rows() -> None:
     assert rows["GPT-4o"]["feedback/told"] == 22.3
     assert rows["Gemini-2.5-Flash-preview"]["feedback/untold"] == 31.7
     assert rows["Qwen2.5-VL-7B-Instruct, VIKI-R"]["plan/out-of-domain"] == 33.25
-    tasks = {task.name for task in suite("viki").tasks}
-    assert all(set(values) <= tasks for values in rows.values())
+    tasks = {task.name: {metric.name for metric in task.metrics} for task in suite("viki").tasks}
+    assert all(set(values) <= set(tasks) for values in rows.values())
+    further = {row.model: row.further for row in suite("viki").published}
+    assert further["GPT-4o"]["feedback/told", "pass@3"] == 20.6
+    assert all(metric in tasks[task] for values in further.values() for task, metric in values)
+    for model, values in further.items():
+        parts = [values["trace", metric] for metric in ("RMSE", "HD", "DFD")]
+        assert sum(parts) / 3 == pytest.approx(rows[model]["trace"], abs=0.01)
 
 
 def test_the_weighted_average_is_the_papers() -> None:
@@ -158,6 +167,29 @@ def test_released_data_are_played_by_the_released_rules(released: Path) -> None:
         assert game.start(7).scene == game.start(0).scene
     with pytest.raises(BadOption, match="split=ood"):
         ludens.make(tasks["plan/out-of-domain"].game).start(0)
+
+
+def test_prompts_of_released_data_are_the_released_ones(released: Path) -> None:
+    words = {"activate": "Which robots?", "plan": "Plan it.", "trace": "Mark the paths."}
+    for level, text in words.items():
+        game = ludens.make(f"viki/{level}?data={released}")
+        ask = build_ask(view_of(game, RenderOptions(), 0), game.start(0), SEAT, "image", PlayConfig())
+        system, user = prompt(ask, PromptOptions())
+        assert (system.role, system.parts) == ("system", ("You plan.",))
+        assert (user.role, user.parts[1:]) == ("user", (text,))
+        blank = prompt(ask, PromptOptions(blind=True))[1].parts[0]
+        assert blank.hash != user.parts[0].hash or blank.blank().hash == blank.hash
+
+
+def test_points_outside_released_pictures_are_scored(released: Path) -> None:
+    game = ludens.make(f"viki/trace?data={released}")
+    state = game.start(0)
+    moved = [[[x + 500, y] for x, y in path] for path in POINTS]
+    state.apply({SEAT: state.canonical(json.dumps(moved))})
+    assert state.facts["rmse"] == 500.0
+    assert state.facts["relative"] == pytest.approx(500 / 256, abs=0.01)
+    with pytest.raises(Illegal, match="outside"):
+        read_points(json.dumps(moved), 256, 256)
 
 
 def test_folders_without_data(tmp_path: Path) -> None:

@@ -25,6 +25,16 @@ _FILE = Path(__file__).parent / "templates" / "agent.md"
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     """The messages sent to a model for an ask."""
     templates = prompt_templates(options.overrides)
+    released = ask.observation.system is not None
+    messages = _as_released(ask, options) if released else _asked(ask, options, templates)
+    for reply, reason in ask.refused:
+        messages.append(_assistant(reply, templates))
+        form = "" if released else ask.format.ask(ask.legal)
+        messages.append(Message("user", (templates.fill("refused", reason=reason, reply=form),)))
+    return messages
+
+
+def _asked(ask: Ask, options: PromptOptions, templates: Templates) -> list[Message]:
     # What never changes comes first, so that servers can cache it.
     messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
     for exchange in _remembered(ask, options):
@@ -34,11 +44,14 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     frames = [pictures for pictures in _frames(ask, options) if pictures]
     text = _question(ask, options, templates, len(frames))
     messages.append(Message("user", (*(picture for pictures in frames for picture in pictures), text)))
-    for reply, reason in ask.refused:
-        messages.append(_assistant(reply, templates))
-        again = templates.fill("refused", reason=reason, reply=ask.format.ask(ask.legal))
-        messages.append(Message("user", (again,)))
     return messages
+
+
+def _as_released(ask: Ask, options: PromptOptions) -> list[Message]:
+    """The prompt of a dataset: its system message and its question, and nothing of ours."""
+    seen = ask.observation
+    messages = [Message("system", (seen.system,))] if seen.system else []
+    return [*messages, Message("user", (*_pictures(seen, options), seen.notes))]
 
 
 def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
@@ -49,10 +62,12 @@ def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
 def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:
     """The pictures of the latest moves, oldest first."""
     earlier = ask.history[-(options.frames - 1) :] if options.frames > 1 else ()
-    observations = [*(exchange.observation for exchange in earlier), ask.observation]
-    return [
-        tuple(p.blank() if options.blind else p for p in observation.images) for observation in observations
-    ]
+    seen = [*(exchange.observation for exchange in earlier), ask.observation]
+    return [_pictures(one, options) for one in seen]
+
+
+def _pictures(seen: Observation, options: PromptOptions) -> tuple[Picture, ...]:
+    return tuple(p.blank() if options.blind else p for p in seen.images)
 
 
 def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: int) -> str:

@@ -128,6 +128,10 @@ class State(ABC):
         """Why the seat may not take this action now, as one sentence, or None when it may."""
         return self.legal(seat).refusal(action, seat)
 
+    def cues(self, seat: str) -> Mapping[str, str]:
+        """Parts of what a question shows, as text, by name; baselines measure how far each alone goes."""
+        return {}
+
     def solution(self, seat: str) -> str | None:
         """A best action for the seat where the game knows one, else None: what `bot/oracle` plays."""
         return None

@@ -118,6 +118,9 @@ class Observation:
     """Text for every modality: conversation, feedback, private facts."""
     brief: str = ""
     """The notes in short, without instructions, for small models that learn a game by playing it."""
+    system: str | None = None
+    """The system message of a dataset whose prompts are sent as they are: it, the pictures and the notes are
+    the whole prompt."""
 
 
 _NOTHING = Observation()
@@ -186,6 +189,11 @@ class View(ABC):
         """The notes without instructions, for small models; None where they are the notes themselves."""
         return None
 
+    def system(self, state: Any, seat: str) -> str | None:
+        """The system message that belongs to the notes where both come from a dataset and are sent as they
+        are; None where prompts are ours."""
+        return None
+
     def offers(self, seat: str) -> Literal["image", "text", "both"]:
         """What an agent with `sees = "offered"` is shown."""
         return "image"
@@ -238,6 +246,7 @@ class View(ABC):
             text=self.text(state, seat) if twin else "",
             notes=notes,
             brief=notes if brief is None else brief,
+            system=self.system(state, seat),
         )
 
 

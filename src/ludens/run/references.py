@@ -23,7 +23,7 @@ from ludens.run.plan import hash_json
 from ludens.run.stats import Estimate
 from ludens.run.task import Metric, Suite, Task
 
-Kind = Literal["chance", "blind", "upper"]
+Kind = Literal["chance", "blind", "cue", "upper"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BLIND, UPPER = "blind baseline", "upper bound"
 ROWS: Mapping[str, Kind] = {BLIND: "blind", UPPER: "upper"}
@@ -35,7 +35,8 @@ class Score:
     """What one player reached in one metric of a task; proportions are 0 to 1."""
 
     kind: Kind
-    """Random answers, the best player that never looks, or the best player of all."""
+    """Random answers, the best player that never looks, one that sees a cue alone (`State.cues`), or the best
+    player of all."""
     metric: str
     player: str
     mean: float

@@ -23,6 +23,7 @@ CATALOGUE = {
     "vision-zero-ablations": "ludens.suites.vision_zero:VisionZeroAblations",
     "vision-zero-mini": "ludens.suites.vision_zero:VisionZeroMini",
     "viki": "ludens.suites.viki:Viki",
+    "viki-sight": "ludens.suites.viki:VikiSight",
     "viki-mini": "ludens.suites.viki:VikiMini",
     "vs-bench": "ludens.suites.vs_bench:VsBench",
     "vs-bench-ablations": "ludens.suites.vs_bench:VsBenchAblations",

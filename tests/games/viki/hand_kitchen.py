@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ludens.games.viki.world import Area, Asset, Condition, KitchenTask, Robot, Scene
 
 AREAS = (
@@ -34,3 +36,5 @@ ROBOTS = (
 TASK = KitchenTask("Put the apple on the plate.", 1, "1-1", "move one", (Condition("apple", "plate"),))
 PLAN = ({"R1": ("Reach", "apple")}, {"R1": ("Grasp", "apple")}, {"R1": ("Place", "plate")})
 SCENE = Scene("hand", 0, 6, 4, AREAS, ASSETS, ROBOTS, TASK, 3, PLAN)
+WALKING = replace(SCENE, plan=({"R1": ("Move", "room"), "R3": ("Move", "table")}, {"R3": ("Reach", "apple")}))
+"""The same with a plan in which two robots have a way to go."""

@@ -44,7 +44,7 @@ def random_action(rng: random.Random, scene: Scene, names: list[str]) -> Action:
     if rng.random() < 0.02:
         primitive = rng.choice(["Fly", "MOVE", "reach", " Grasp"])
     args = [rng.choice(names) for _ in range(count)]
-    if rng.random() < 0.01:
+    if rng.random() < 0.03:
         args = [rng.choice(["nowhere", "<x>", "a,b", "R9", " apple ", ""]) for _ in range(count)]
     return (primitive, *args)
 

@@ -85,6 +85,10 @@ def slow_default(scene: Scene, plan: Sequence[Mapping[str, Sequence[str]]]) -> s
         if op == "place":
             ok = (x in heights or kind.get(x) in HOLDERS) and hands(x) is None and load(robot)
             ok = ok and area(x) == s["at"][robot] and x not in s["closed"] and not shut(x)
+            if ok:
+                inner = INNER_HEIGHT.get(kind.get(x, ""))
+                high = inner if inner is not None else level(x) if x in kind else heights[x]
+                ok = RANGE[types[robot]][0] <= high <= RANGE[types[robot]][1]
             return None if ok else "infeasible"
         if x not in kind:
             return "infeasible"
@@ -142,11 +146,27 @@ def slow_default(scene: Scene, plan: Sequence[Mapping[str, Sequence[str]]]) -> s
                 shared = {a for a in first if a in kind} & set(second)
                 if shared and "move" not in (one, two) and not {one, two} <= {"reach", "place"}:
                     return "incompatible"
+        for robot, op, args in commands:
+            for other, use, names in commands:
+                if robot == other or use in ("move", "handover") or names[0] not in kind:
+                    continue
+                around = up(names[0])
+                if op in ("grasp", "close") and args[0] in around and use != "interact":
+                    return "incompatible"
+                if (op == "push" and args[0] in around) or (op == "move" and robot in around):
+                    return "incompatible"
         for robot in types:
             taking = sum(op == "handover" and args[1] == robot for _, op, args in commands)
-            grasping = sum(op == "grasp" and who == robot for who, op, _ in commands)
-            if taking and taking + grasping > free(robot):
+            left = free(robot) - taking
+            if taking and left < 0:
                 return "incompatible"
+            for who, op, args in commands if taking else ():
+                if who != robot or op == "handover" or (op == "interact" and s["place"][args[0]] == robot):
+                    continue
+                if op in ("move", "push", "place") or left < 1:
+                    return "incompatible"
+                if op in ("grasp", "open", "close") and args[0] not in s["reached"][robot][-left:]:
+                    return "incompatible"
         new = copy.deepcopy(s)
         for robot, op, args in commands:
             x = args[0]

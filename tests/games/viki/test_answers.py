@@ -49,6 +49,8 @@ def test_no_answer(text: str) -> None:
         ("<think>a</think><answer>b</answer><answer>c</answer>", False),
         ("<think><think>a</think><answer>b</answer>", False),
         ("b", False),
+        ("<think>a</think><answer></answer>", False),
+        ("<think>a</think><answer> \n</answer>", False),
     ],
 )
 def test_form(text: str, formed: bool) -> None:
@@ -91,6 +93,11 @@ def test_points_are_read(text: str) -> None:
 def test_points_are_refused(text: str, reason: str) -> None:
     with pytest.raises(MoveError, match=reason):
         read_points(text, 512, 512)
+
+
+def test_points_outside_the_picture_are_read_by_the_released_rules() -> None:
+    outside = GOOD.replace("10", "-700", 1)
+    assert points_of(read_points(outside, 512, 512, "released"))[0][0] == (-700.0, 20.0)
 
 
 @given(st.text(max_size=200) | st.text("0123456789[](),.-eE ", max_size=200))

@@ -9,11 +9,14 @@ from statistics import mean
 
 import pytest
 
+from ludens.core.view import RenderOptions, view_of
 from ludens.games.viki.checker import check
 from ludens.games.viki.floor import distances
 from ludens.games.viki.levels import ActivateLevel, PlanLevel, TraceLevel
 from ludens.games.viki.sources import SEAT
+from ludens.games.viki.views import conditions
 from ludens.games.viki.world import AREAS, KINDS, Scene
+from tests.games.viki.kitchens import cached
 
 NAMES = re.compile("|".join(sorted(map(re.escape, {*KINDS, *AREAS}), key=len, reverse=True)))
 
@@ -90,14 +93,31 @@ def test_two_seeds_share_few_questions() -> None:
 
 
 def test_words_do_not_tell_robots_or_places() -> None:
-    from ludens.core.view import RenderOptions, view_of
-
     for seed in range(4):
         for game in (ActivateLevel(), PlanLevel()):
             state = game.start(seed)
             notes = view_of(game, RenderOptions(), 0).notes(state, SEAT)
             assert not any(robot.id in notes for robot in state.scene.robots)
-            assert notes == f"Task: {state.scene.task.text}"
+            task = state.scene.task
+            assert notes == f"Task: {task.text}\nDone when: {conditions(task)}."
+            homes = {area.name for area in state.scene.areas} - {goal.place for goal in task.goals}
+            assert not any(home in notes for home in homes if home not in task.text)
+
+
+@pytest.mark.parametrize("template", ["8-2", "9-1"])
+def test_conditions_do_not_tell_where_furniture_is(template: str) -> None:
+    scene = cached(2, template=template)
+    said = conditions(scene.task)
+    assert "knife where the cutting board is" in said
+    assert not any(area.name in said for area in scene.areas)
+
+
+def test_small_models_read_the_same_words() -> None:
+    for game in (ActivateLevel(), PlanLevel(), PlanLevel(feedback=1)):
+        state = game.start(1)
+        view = view_of(game, RenderOptions(), 0)
+        for line in view.brief(state, SEAT).splitlines():
+            assert line in view.notes(state, SEAT)
 
 
 def test_the_text_says_where_things_are_that_are_not_seen() -> None:

@@ -11,7 +11,7 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
-from ludens.games.viki.camera import Kitchens, Projection, RoomCamera, metres
+from ludens.games.viki.camera import EGO, Kitchens, Projection, RoomCamera, metres
 from ludens.games.viki.checker import check
 from ludens.games.viki.models import SOURCES, THINGS, _decimated, model_file
 from ludens.games.viki.sources import SEAT
@@ -51,6 +51,19 @@ def test_levels_through_cameras(level: str) -> None:
         assert "Positions" in view.text(state, SEAT) or level != "trace"
     assert len(seen) > 3
     assert "cameras" in view.rules(SEAT)
+    assert all(f"{kind}: {source.looks}" in view.rules(SEAT) for kind, source in SOURCES.items())
+
+
+def test_paths_are_seen_from_the_robot_that_marks_them() -> None:
+    traces = [entry.scene["trace"] for entry in open_set(SET).entries if entry.scene["trace"]]
+    assert len(traces) >= 4
+    game = ludens.make("viki/trace?look=camera")
+    for seed in range(12):
+        state = game.start(seed)
+        assert state.setup.size == EGO
+        first = {robot: action for step in reversed(state.scene.plan) for robot, action in step.items()}
+        assert {errand.robot for errand in state.errands} <= set(first)
+    assert all(trace["view"].startswith("ego_") for trace in traces)
 
 
 def test_a_set_without_a_split() -> None:

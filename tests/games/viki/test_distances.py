@@ -62,3 +62,5 @@ def test_reward_by_hand() -> None:
     # RMSE counts per coordinate: 360 * sqrt(2) is where it reaches 0.
     assert reward({"rmse": 360 * sqrt(2), "hausdorff": 180.0, "frechet": 200.0}) == pytest.approx(1 / 3)
     assert reward({"rmse": 1e6, "hausdorff": 1e6, "frechet": 1e6}) == 0.0
+    # In a picture of twice the size, twice the distance is worth the same.
+    assert reward({"rmse": 0.0, "hausdorff": 360.0, "frechet": 400.0}, unit=0.5) == pytest.approx(2 / 3)

@@ -14,12 +14,12 @@ from ludens.core.view import RenderOptions
 from ludens.draw import THEMES, sprite_sheet
 from ludens.games.viki.art import SPRITES, sprite
 from ludens.games.viki.closed_loop import Act, ActState
-from ludens.games.viki.floor import BOTTOM, SIDE, Box, FloorItem, FloorPlan, own_box
+from ludens.games.viki.floor import BOTTOM, SIDE, STRIP, Box, FloorItem, FloorPlan, arrange, own_box
 from ludens.games.viki.replies import write_step
 from ludens.games.viki.rules import World
 from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.views import Map, describe
-from ludens.games.viki.world import KINDS, ROBOTS, Asset, Scene
+from ludens.games.viki.world import COUNT, KINDS, ROBOTS, STYLES, Asset, Scene, layout
 from tests.games.viki.hand_kitchen import SCENE
 
 FLOOR = FloorPlan(SCENE)
@@ -89,6 +89,22 @@ def test_surfaces_and_robots_are_apart() -> None:
         area = FLOOR.surfaces[FLOOR.places[name]]
         assert area.x < x < area.x + area.w
         assert area.y + area.h < y < BOTTOM <= SIDE
+
+
+def test_layouts_and_styles_change_what_is_drawn() -> None:
+    plans = [tuple(sorted((box.x, box.y, box.w, box.h) for box in arrange(layout(n).areas).values()))
+             for n in range(COUNT)]  # fmt: skip
+    assert len(set(plans)) > COUNT / 2
+    for number in range(COUNT):
+        areas = layout(number).areas
+        boxes = arrange(areas)
+        assert not any(overlap(a, b) for a, b in combinations(boxes.values(), 2))
+        assert all(box.y + box.h + STRIP <= BOTTOM and box.x + box.w <= SIDE for box in boxes.values())
+        left, right = min(areas, key=lambda a: a.x), max(areas, key=lambda a: a.x)
+        assert boxes[left.name].x < boxes[right.name].x
+    drawn = Map(RenderOptions())
+    pictures = {drawn.picture(FloorPlan(replace(SCENE, style=style))).hash for style in range(STYLES)}
+    assert len(pictures) == STYLES
 
 
 def test_the_state_of_the_rules_is_shown() -> None:

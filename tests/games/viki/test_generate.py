@@ -10,7 +10,8 @@ from statistics import mean
 import pytest
 
 from ludens.core.errors import UnknownName
-from ludens.games.viki.generate import TEMPLATES, generate
+from ludens.core.random import stream
+from ludens.games.viki.generate import TEMPLATES, _present_types, generate, wanted_teams
 from ludens.games.viki.rules import World
 from ludens.games.viki.search import shortest_plan
 from ludens.games.viki.world import COUNT, HELD_OUT, ROBOTS, Scene, layout
@@ -115,6 +116,17 @@ def test_the_answer_of_level_1_is_unique() -> None:
                 assert plan is None or (size == len(team) and tuple(sorted(types)) == scene.team)
 
 
+def test_which_teams_can_be_wanted() -> None:
+    for template in TEMPLATES:
+        for seed in range(20):
+            present = _present_types(stream(seed, "types"), template)
+            teams = wanted_teams(template, present)
+            pushed = template == "13-2" and "panda" in present and len(present) == 2
+            assert len(teams) >= (1 if pushed else 2 if template.startswith("13") else 3)
+            assert all(set(team) <= set(present) for team in teams)
+    assert ("panda",) not in wanted_teams("1-1", ("fetch", "panda", "stompy"))
+
+
 def blind_accuracy(train: int, test: int) -> tuple[float, float]:
     """How often the most frequent team for the template, and the most frequent of all, is right."""
     teams: defaultdict[str, Counter[tuple[str, ...]]] = defaultdict(Counter)
@@ -138,6 +150,12 @@ def test_words_alone_do_not_tell_the_team_and_neither_does_who_is_there() -> Non
     assert overall < 0.2
     present = [tuple(sorted({robot.type for robot in cached(seed).robots})) for seed in range(300)]
     assert mean(cached(seed).team == types for seed, types in enumerate(present)) < 0.32
+    by_types: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for seed in range(600):
+        scene = generate(seed, "train")
+        by_types[tuple(sorted({robot.type for robot in scene.robots}))][scene.team] += 1
+    guesses = {types: teams.most_common(1)[0][0] for types, teams in by_types.items()}
+    assert mean(guesses.get(types) == cached(seed).team for seed, types in enumerate(present)) < 0.4
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import hypot
 
 import pytest
@@ -21,13 +22,15 @@ from ludens.games.viki.levels import (
     PlanState,
     TraceLevel,
     TraceState,
+    errands,
 )
 from ludens.games.viki.replies import read_types, write_plan
 from ludens.games.viki.sources import SEAT, SceneSetup
-from tests.games.viki.hand_kitchen import PLAN, SCENE
+from tests.games.viki.hand_kitchen import PLAN, SCENE, WALKING
 from tests.support.players import Scripted
 
 GIVEN = SceneSetup(5, SCENE)
+PATHS = SceneSetup(5, WALKING)
 RIGHT = write_plan(PLAN)
 LONG = write_plan([{"R1": ("Move", "table")}, *PLAN])
 IMPOSSIBLE = write_plan([{"R1": ("Grasp", "apple")}])
@@ -152,15 +155,30 @@ def test_unknown_names_are_named(action: dict[str, list[str]], reason: str) -> N
     assert reason in view_of(state.game, RenderOptions(), 0).notes(state, SEAT)
 
 
+def test_errands_come_from_the_plan() -> None:
+    """R1 moves to the apple, which it reaches for there; the fixed arm R2 reaches for the pear."""
+    plan = (
+        {"R1": ("Move", "kitchen island area"), "R2": ("Reach", "pear")},
+        {"R1": ("Reach", "kiwi"), "R2": ("Grasp", "pear")},
+    )
+    words = {errand.robot: errand.words for errand in errands(SceneSetup(5, replace(SCENE, plan=plan))) or ()}
+    assert words == {"R1": "Move to the kiwi", "R2": "Reach the pear"}
+    away = ({"R1": ("Move", "ground")}, {"R1": ("Place", "ground"), "R3": ("Move", "rack")})
+    pair = errands(SceneSetup(5, replace(SCENE, plan=away)))
+    assert pair is not None
+    assert {errand.words for errand in pair} == {"Move to the ground", "Move to the rack"}
+    assert errands(GIVEN) is None
+
+
 def test_the_path_itself_earns_everything() -> None:
-    state = TraceState(TraceLevel(), GIVEN)
+    state = TraceState(TraceLevel(), PATHS)
     answered(state, state.solution(SEAT) or "")
     assert state.returns == {SEAT: 1.0}
     assert state.facts["average"] == 0.0
 
 
 def test_an_unreadable_path_is_the_worst() -> None:
-    state = TraceState(TraceLevel(), GIVEN)
+    state = TraceState(TraceLevel(), PATHS)
     corners = json.dumps([[[0.0, 0.0]] * 5, [[512.0, 512.0]] * 5], separators=(",", ":"))
     far = answered(state.clone(), state.canonical(corners))
     nothing = answered(state.clone(), "")

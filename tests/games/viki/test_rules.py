@@ -51,6 +51,7 @@ BROKEN: dict[str, tuple[str, ...]] = {
     "uncovered": ("R1 Move cabinet", "R1 Reach spoon"),
     "in_radius": ("R1 Reach cabinet",),
     "in_height": ("R2 Move cup", "R2 Reach cup"),
+    "surface_in_height": (*TAKE_APPLE, "R2 Move rack", "R2 Place rack"),
     "free_hand": (*TAKE_APPLE, "R2 Reach pear"),
     "reached": ("R1 Grasp apple",),
     "graspable": ("R1 Reach sink", "R1 Grasp sink"),

@@ -30,7 +30,7 @@ from ludens.games.viki.levels import (
 from ludens.games.viki.replies import points_of, well_formed, write_plan
 from ludens.games.viki.sources import SEAT, SceneSetup
 from ludens.games.viki.world import PRIMITIVES, Condition
-from tests.games.viki.hand_kitchen import PLAN, SCENE
+from tests.games.viki.hand_kitchen import PLAN, SCENE, WALKING
 
 GIVEN = SceneSetup(5, SCENE)
 SHORT_PLAN = (
@@ -39,7 +39,7 @@ SHORT_PLAN = (
 )
 SEEN = (
     "apple 74: table; plate 84: table; "
-    "R1 77: fetch table; R2 97: panda table; R3 43: stompy room; R4 07: anymal_c ground; "
+    "R1 77: fetch table; R2 97: panda table; R3 42: stompy room; R4 07: anymal_c ground; "
 )
 
 
@@ -72,7 +72,7 @@ async def test_things_in_furniture_are_told_with_it() -> None:
     goals = (Condition("bread", "plate"), Condition("sink", active=True))
     scene = replace(SCENE, task=replace(SCENE.task, goals=goals))
     text = (await said("bot/describe", ActivateState(ActivateLevel(), SceneSetup(5, scene)))).text
-    things = "bread cabinet; cabinet 01: kitchen work area closed; plate 84: table; sink 31: room; R1 77: "
+    things = "bread cabinet; cabinet 00: kitchen work area closed; plate 84: table; sink 40: room; R1 77: "
     assert text.startswith(f"<think>{things}")
 
 
@@ -81,7 +81,7 @@ async def test_reasoning_is_well_formed(bot: str) -> None:
     for state in (
         ActivateState(ActivateLevel(), GIVEN),
         PlanState(PlanLevel(), GIVEN),
-        TraceState(TraceLevel(), GIVEN),
+        TraceState(TraceLevel(), SceneSetup(5, WALKING)),
     ):
         reply = await said(bot, state)
         form = view_of(state.game, RenderOptions(), 0).format(state, SEAT)
@@ -90,7 +90,7 @@ async def test_reasoning_is_well_formed(bot: str) -> None:
 
 
 async def test_short_paths_have_whole_coordinates() -> None:
-    state = TraceState(TraceLevel(), GIVEN)
+    state = TraceState(TraceLevel(), SceneSetup(5, WALKING))
     reply = await said("bot/oracle?short=true&reason=true", state)
     mine, partner = state.errands
     begins = [f"{one.robot} {one.points[0][0]:.0f} {one.points[0][1]:.0f} " for one in (mine, partner)]
@@ -142,7 +142,7 @@ def test_notes_in_short() -> None:
     assert plan == '[{"step":1,"actions":{"R1":["Grasp","apple"]}}]'
     assert reason == "step 1, R1 Grasp apple: R1 has not reached apple"
 
-    path = TraceState(TraceLevel(), GIVEN)
+    path = TraceState(TraceLevel(), SceneSetup(5, WALKING))
     lines = view_of(TraceLevel(), RenderOptions(), 0).brief(path, SEAT).splitlines()
     assert lines == [f"{one.robot} {one.words}" for one in path.errands]
 
@@ -196,7 +196,7 @@ def test_paths_earn_by_distance() -> None:
 
     (1 - 3.5355/360 + 1 - 5/360 + 1 - 5/400) / 3 = 0.98793, and 0.1 + 0.9 * 0.98793 = 0.98914.
     """
-    state = TraceState(TraceLevel(), GIVEN)
+    state = TraceState(TraceLevel(), SceneSetup(5, WALKING))
     moved = json.dumps([[[x - 3, y - 4] for x, y in path] for path in state.truth])
     assert earned(TraceLevel(), state, f"<think>so</think><answer>{moved}</answer>") == pytest.approx(
         0.98914, abs=1e-5

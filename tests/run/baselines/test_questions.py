@@ -19,6 +19,7 @@ from ludens.run.baselines.questions import (
     OTHER_SEEDS,
     _rewards,
     candidates,
+    cue_players,
 )
 from ludens.run.baselines.words import Words, blind_words
 from ludens.run.task import EpisodeResult, mean_of, suite
@@ -116,3 +117,18 @@ def test_the_number_of_the_step_does_not_make_a_question_new() -> None:
 def test_shared_questions_are_counted() -> None:
     game = ludens.make("perceive?board=gomoku&pieces=40-80")
     assert shared_share(game, range(10), range(5, 15)) == 0.5
+
+
+def test_a_cue_alone_is_a_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cue that is the answer is always right; one that says nothing is no better than one answer."""
+    task = next(
+        task for task in suite("vs-bench").tasks if task.game.startswith("vs-bench/predict?game=kuhn")
+    )
+    assert not cue_players(ludens.make(task.game), task, 3)
+    state_class = type(ludens.make(task.game).start(0))
+    monkeypatch.setattr(
+        state_class, "cues", lambda self, seat: {"answer": self.solution(seat) or "", "nothing": "x"}
+    )
+    scores = {score.player: score for score in measure("", task, 40).scores if score.kind == "cue"}
+    assert set(scores) == {"answer", "nothing"}
+    assert scores["answer"].mean > scores["nothing"].mean

@@ -66,9 +66,11 @@ def _trace_reasoning(scene: Scene, errands: tuple[RobotErrand, RobotErrand]) -> 
     for who, errand in zip(("I", "My partner"), errands, strict=True):
         (ax, ay), (bx, by) = errand.points[0], errand.points[-1]
         am, goes = ("am", "go") if who == "I" else ("is", "goes")
+        area = floor.area_of(errand.target)
+        where = "an area" if area == errand.target else f"in the area {area}"
         lines.append(
-            f"{who} {am} {errand.robot}, at [{ax:g}, {ay:g}]. The {errand.target} is in the area "
-            f"{floor.area_of(errand.target)}, so {who if who == 'I' else 'it'} {goes} to [{bx:g}, {by:g}]"
+            f"{who} {am} {errand.robot}, at [{ax:g}, {ay:g}]. The {errand.target} is {where}, "
+            f"so {who if who == 'I' else 'it'} {goes} to [{bx:g}, {by:g}]"
             f"{', around the furniture' if _bends(errand) else ', in a straight line'}."
         )
     return "\n".join([*lines, "I mark five points at equal distances along each path."])

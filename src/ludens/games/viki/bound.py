@@ -436,11 +436,28 @@ class _Reachable:
                 self.places[asset].update(
                     world.first_robot + robot for robot in self.armed if self.robots[robot] & reach
                 )
-                self.places[asset].update(reach)
+                self.places[asset].update(
+                    area for area in reach if self._in_range(holder, world.heights[area])
+                )
                 for other, container in enumerate(world.kinds):
                     usable = container.holds and other != asset and not self.closed >> other & 1
-                    if usable and self._areas(first + other) & reach:
+                    if usable and self._puts(holder, other):
                         self.places[asset].add(first + other)
+
+    def _puts(self, robot: int, container: int) -> bool:
+        """Whether a robot may be able to put things into or onto a container."""
+        world = self.world
+        if not self._areas(world.first_asset + container) & self.robots[robot]:
+            return False
+        own = world.kinds[container].height
+        if own is not None:
+            return self._in_range(robot, own)
+        for place in self.places[container]:
+            if place >= world.first_asset:
+                return True  # in another container or a hand
+            if place in self.robots[robot] and self._in_range(robot, world.heights[place]):
+                return True
+        return False
 
     def _graspable(self, robot: int, asset: int) -> bool:
         world = self.world

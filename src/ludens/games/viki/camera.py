@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from io import BytesIO
 from itertools import count
-from math import cos, radians, sin, tan
+from math import cos, hypot, radians, sin, tan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,9 @@ from ludens.pictures.writer import EntryContents, Generator
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+
+Errands = tuple[RobotErrand, RobotErrand]
+"""Of a robot and its partner."""
 
 SCALE = 1.5
 """Things are drawn larger than life, so that they are seen from across the room."""
@@ -82,8 +85,9 @@ def metres(x: float, y: float, z: float = 0.0) -> Triple:
     return x / 100, -y / 100, z
 
 
-def build(floor: FloorPlan, seed: int) -> StageModel:
-    """The stage of a floor plan; style and cameras vary with scene and seed."""
+def build(floor: FloorPlan, seed: int, pair: Errands | None = None) -> StageModel:
+    """The stage of a floor plan; style and cameras vary with scene and seed. The camera of a robot that marks
+    paths looks at them."""
     import mujoco
 
     random = stream(seed, "camera")
@@ -113,7 +117,7 @@ def build(floor: FloorPlan, seed: int) -> StageModel:
         x, y = floor.robots[robot.id]
         _robot(spec, robot.id, robot.type, metres(x, y), random)
         tags.append(Tag(robot.id, metres(x, y, SOURCES[robot.type].tall + 0.12), "robot"))
-    return StageModel(spec.compile(), _cameras(floor, random), tuple(tags))
+    return StageModel(spec.compile(), _cameras(floor, random, pair), tuple(tags))
 
 
 _PEDESTAL = 0.6
@@ -198,12 +202,12 @@ def _robot(spec: Any, name: str, kind: str, at: Triple, random: Stream) -> None:
         )
         spec.worldbody.add_geom(
             type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, pos=[at[0], at[1], lift], quat=turn,
-            rgba=[*part.colour, 1], contype=0, conaffinity=0,
+            rgba=[*part.colour, 1], contype=0, conaffinity=0, group=ROBOT_GROUP,
         )  # fmt: skip
 
 
-def _cameras(floor: FloorPlan, random: Stream) -> dict[str, RoomCamera]:
-    """Two cameras that see the room, and one on each robot."""
+def _cameras(floor: FloorPlan, random: Stream, pair: Errands | None) -> dict[str, RoomCamera]:
+    """Two cameras that see the room, and one over the shoulder of each robot."""
     shift = 0.5 * (random.random() - 0.5)
     middle = (WIDTH / 2, -DEPTH / 2, 0.55)
     cameras = {
@@ -213,8 +217,35 @@ def _cameras(floor: FloorPlan, random: Stream) -> dict[str, RoomCamera]:
     for robot in floor.present:
         x, y = floor.robots[robot.id]
         eye = metres(x, y + 30, max(1.5, SOURCES[robot.type].tall + 0.25))
-        cameras[f"ego_{robot.id.lower()}"] = RoomCamera(eye, metres(x, y - 110, 0.75), 75)
+        cameras[ego(robot.id)] = RoomCamera(eye, metres(x, y - 110, 0.75), 75)
+    if pair is not None:
+        cameras[ego(pair[0].robot)] = _towards(pair)
     return cameras
+
+
+def ego(robot: str) -> str:
+    """The name of the camera of a robot."""
+    return f"ego_{robot.lower()}"
+
+
+def _towards(pair: Errands) -> RoomCamera:
+    """From behind and above the robot of the first errand, towards the middle of both paths."""
+    points = [point for errand in pair for point in errand.points]
+    x, y = pair[0].points[0]
+    middle = sum(point[0] for point in points) / len(points), sum(point[1] for point in points) / len(points)
+    dx, dy = x - middle[0], y - middle[1]
+    far = max(hypot(dx, dy), 1.0)
+    dx, dy = (0.0, 1.0) if far < _NEAR_MIDDLE else (dx / far, dy / far)
+    back = x + _BEHIND * dx + _ASIDE * dy, y + _BEHIND * dy - _ASIDE * dx
+    back = min(max(back[0], 4), SIDE - 4), max(back[1], 4)
+    return RoomCamera(metres(*back, _EYES), metres(*middle, 0.3), 78)
+
+
+_BEHIND, _ASIDE, _EYES, _NEAR_MIDDLE = 90, 45, 2.4, 30
+"""How far behind its robot and aside of it a camera is, in units of the floor plan, and how high, in metres;
+how near to the middle of both paths a robot is that looks towards its surface."""
+ROBOT_GROUP = 1
+"""The group of MuJoCo in which robots are: they hide no path, for they stand on it."""
 
 
 def _quaternion(turn: Triple) -> list[float]:
@@ -330,6 +361,25 @@ def unseen(stage: StageModel) -> list[str]:
     return hidden
 
 
+def clear(stage: StageModel, camera: RoomCamera, points: Sequence[Triple]) -> bool:
+    """Whether no furniture is between a camera and points."""
+    import mujoco
+
+    data = mujoco.MjData(stage.model)
+    mujoco.mj_forward(stage.model, data)
+    groups = np.array([group != ROBOT_GROUP for group in range(6)], np.uint8)
+    eye, hit = np.asarray(camera.at), np.zeros(1, np.int32)
+    for point in points:
+        way = np.asarray(point) - eye
+        far = float(np.linalg.norm(way))
+        distance = mujoco.mj_ray(stage.model, data, eye, way / far, groups, 1, -1, hit)
+        if 0 <= distance < far - _HIDES:
+            return False
+    return True
+
+
+_HIDES = 0.12
+"""How far before a point of a path something is that hides it."""
 _UP, _DOWN = 0.05, 0.2
 """From the label of a thing up to the thing, of a robot down to its body."""
 _NEAR = {"robot": 0.4, "area": 0.4, "thing": 0.35, "furniture": 0.8}
@@ -391,7 +441,7 @@ ROOM, EGO = (800, 560), (512, 512)
 QUALITY = 80
 MARGIN = 6
 TRIES = 24
-"""Pairs of errands that are tried until both paths are seen from the robot itself."""
+"""Pairs of errands that are drawn until both paths are seen from the robot itself."""
 
 
 @dataclass(frozen=True)
@@ -402,7 +452,7 @@ class Kitchens(Generator):
     """
 
     name = "viki"
-    version = "1"
+    version = "2"
     kind = "scene"
 
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
@@ -416,42 +466,62 @@ class Kitchens(Generator):
 
     def make(self, number: int) -> EntryContents:
         backend()
-        setup, floor, stage = next(self._drawn(number))
-        pictures = {name: _jpeg(image) for name, image in rendered(stage, ROOM, EGO).items()}
-        return EntryContents(pictures, {"scene": setup.scene.to_json(), "trace": _trace(setup, floor, stage)})
+        drawn = next(self._drawn(number))
+        pictures = {name: _jpeg(image) for name, image in rendered(drawn.stage, ROOM, EGO).items()}
+        return EntryContents(pictures, {"scene": drawn.setup.scene.to_json(), "trace": drawn.trace})
 
-    def _drawn(self, number: int) -> Iterator[tuple[SceneSetup, FloorPlan, StageModel]]:
-        """Scenes in which nothing is hidden in all views of the room."""
+    def _drawn(self, number: int) -> Iterator[DrawnKitchen]:
+        """Scenes in which nothing is hidden in all views of the room; in every second one there are two paths
+        to mark."""
         for attempt in count():
             seed = stream(self.seed, "kitchen", number, attempt).bits() >> 16
             setup = setup_of("viki/activate", "map", self.split, "", "", seed)
-            floor = FloorPlan(setup.scene)
-            stage = build(floor, setup.seed)
-            if not unseen(stage):
-                yield setup, floor, stage
+            if number % 2 == 0 and errands(setup) is None:
+                continue
+            drawn = _with_trace(setup)
+            if not unseen(drawn.stage) and (drawn.trace is not None or number % 2):
+                yield drawn
 
 
-def _trace(setup: SceneSetup, floor: FloorPlan, stage: StageModel) -> dict[str, Any] | None:
-    """The errands of level 3 and their paths in the first view in which both are seen."""
+@dataclass(frozen=True)
+class DrawnKitchen:
+    """A scene with its stage and, where there are paths to mark, those in the picture of one robot."""
+
+    setup: SceneSetup
+    stage: StageModel
+    trace: dict[str, Any] | None
+
+
+def _with_trace(setup: SceneSetup) -> DrawnKitchen:
+    """The stage, seen by a robot from which both paths are in view, if there is one."""
+    floor = FloorPlan(setup.scene)
     seeds = [stream(setup.seed, "errands", number).bits() >> 16 for number in range(TRIES)]
-    for view in ("ego", "front"):
-        for seed in seeds:
-            both = errands(SceneSetup(seed, setup.scene))
-            if both is None:
-                return None
-            name = f"ego_{both[0].robot.lower()}" if view == "ego" else view
-            size = EGO if view == "ego" else ROOM
-            points = [_projected(floor, errand, Projection(stage.cameras[name], *size)) for errand in both]
-            if all(MARGIN <= x <= size[0] - MARGIN and MARGIN <= y <= size[1] - MARGIN
-                   for path in points for x, y in path):  # fmt: skip
-                project = Projection(stage.cameras[name], *size)
-                return {
-                    "seed": seed,
-                    "view": name,
-                    "points": points,
-                    "positions": _seen(floor, stage, project),
-                }
-    return None
+    pairs = {seed: errands(SceneSetup(seed, setup.scene)) for seed in seeds}
+    tried = set[tuple[str, ...]]()
+    for seed, pair in pairs.items():
+        if pair is None or (order := tuple(errand.robot for errand in pair)) in tried:
+            continue
+        tried.add(order)
+        stage = build(floor, setup.seed, pair)
+        camera = stage.cameras[ego(pair[0].robot)]
+        project = Projection(camera, *EGO)
+        ways = [_in_room(floor, errand) for errand in pair]
+        points = [[project(point) for point in way] for way in ways]
+        inside = all(
+            at is not None and MARGIN <= at[0] <= EGO[0] - MARGIN and MARGIN <= at[1] <= EGO[1] - MARGIN
+            for way in points
+            for at in way
+        )
+        if inside and clear(stage, camera, [point for way in ways for point in way]):
+            rounded = [[(round(at[0], 1), round(at[1], 1)) for at in way if at] for way in points]
+            trace = {
+                "seed": seed,
+                "view": ego(pair[0].robot),
+                "points": rounded,
+                "positions": _seen(floor, stage, project),
+            }
+            return DrawnKitchen(setup, stage, trace)
+    return DrawnKitchen(setup, build(floor, setup.seed), None)
 
 
 def _seen(floor: FloorPlan, stage: StageModel, project: Projection) -> dict[str, tuple[int, int]]:
@@ -466,15 +536,14 @@ def _seen(floor: FloorPlan, stage: StageModel, project: Projection) -> dict[str,
     }
 
 
-def _projected(floor: FloorPlan, errand: RobotErrand, project: Projection) -> list[tuple[float, float]]:
-    """A path in a picture; points behind the camera are far outside."""
+def _in_room(floor: FloorPlan, errand: RobotErrand) -> list[Triple]:
+    """A path in the room: on the floor, or from the middle of a fixed arm to what it reaches for."""
     robot = next(one for one in floor.scene.robots if one.id == errand.robot)
     heights = [0.0] * len(errand.points)
     if not ROBOTS[robot.type].mobile:
-        end = next(area.height for area in floor.scene.areas if area.name == robot.place)
+        end = next(area.height for area in floor.scene.areas if area.name == robot.place) + _UP
         heights = [1.0 + (end - 1.0) * n / (len(heights) - 1) for n in range(len(heights))]
-    pixels = [project(metres(x, y, z)) for (x, y), z in zip(errand.points, heights, strict=True)]
-    return [(-1e6, -1e6) if at is None else (round(at[0], 1), round(at[1], 1)) for at in pixels]
+    return [metres(x, y, z) for (x, y), z in zip(errand.points, heights, strict=True)]
 
 
 def _jpeg(image: Image) -> bytes:

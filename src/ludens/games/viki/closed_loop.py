@@ -35,6 +35,7 @@ class Act(Game):
     """
 
     name = "viki/act"
+    version = 2
     seats = (SEAT,)
     view_class = "ludens.games.viki.views:ActView"
     best = "bot/oracle"
@@ -161,6 +162,7 @@ class Team(Game):
     """
 
     name = "viki/team"
+    version = 2
     imperfect_information = True
     view_class = "ludens.games.viki.views:TeamView"
     best = "bot/oracle"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil, dist, hypot, inf, sqrt
 
 from ludens.games.viki.world import KINDS, ROBOTS, Area, Asset, Robot, Scene
@@ -16,16 +16,18 @@ SIDE = 512
 ROBOT = 42
 """Height of a robot."""
 COLUMNS = 3
-SURFACE = (154, 124)
-"""Width and height of a surface."""
 GAP = 16
 """Between columns: robots walk through."""
+LOWEST, _DEEPER, _SHALLOW = 96, 120, 0.7
+"""Height of the box of a shallow area, and how much higher it is for each metre that an area is deeper."""
+_NARROW = 0.4
+"""Added to the widths of areas, of which the widths of columns are shares."""
 LEFT, TOP = 9, 10
 STRIP = 72
 """Height of the floor in front of a surface."""
 HEAD = 15
 """Height of the name of a surface."""
-BOTTOM = TOP + 2 * (SURFACE[1] + STRIP)
+BOTTOM = TOP + 392
 """Where the floor ends and the legend begins."""
 GROUND = "ground"
 
@@ -165,11 +167,15 @@ class FloorPlan:
                 feet_of[robot] = (box.x + box.w * (number + 0.5) / max(2, len(here)), feet(box))
         return feet_of
 
+    def is_seen_in(self, name: str, area: str) -> bool:
+        """Whether a thing is drawn, and in this area."""
+        return name in self.centres and self.area_of(name) == area
+
     def room(self, robot: str) -> float:
         """How wide the place of a robot is: robots of one area share its strip."""
         area = self.places[robot]
         here = sum(other.place == area for other in self.scene.robots)
-        return SURFACE[0] / max(2, here)
+        return self.surfaces[area].w / max(2, here)
 
 
 def feet(surface: Box) -> float:
@@ -184,15 +190,45 @@ def own_box(item: FloorItem) -> Box:
 
 
 def arrange(areas: Sequence[Area]) -> dict[str, Box]:
-    """A box for each area: those at the back of the room in the upper row, from left to right as there."""
-    deep = sorted(areas, key=lambda area: (area.y, area.x, area.name))
-    half = ceil(len(areas) / 2)
-    boxes = {}
-    for row, names in enumerate((deep[:half], deep[half:])):
-        for column, area in enumerate(sorted(names, key=lambda area: (area.x, area.name))):
-            x = LEFT + column * (SURFACE[0] + GAP)
-            boxes[area.name] = Box(x, TOP + row * (SURFACE[1] + STRIP), *SURFACE)
+    """A box for each area, as the layout has them: three columns from left to right, in each of them areas at
+    the back of the room first. Wide areas have wide columns, deep areas high boxes; the farther from the back
+    wall the first area of a column is, the lower it is."""
+    if not areas:
+        return {}
+    columns = _columns(sorted(areas, key=lambda area: (area.x, area.y, area.name)))
+    weights = [_NARROW + max(area.width for area in column) for column in columns]
+    room, boxes, x = SIDE - 2 * LEFT - GAP * (COLUMNS - 1), dict[str, Box](), float(LEFT)
+    nearest, farthest = min(area.y for area in areas), max(area.y for area in areas)
+    for column, weight in zip(columns, weights, strict=True):
+        share = weight / sum(weights) if len(columns) == COLUMNS else 1 / COLUMNS
+        # Gaps are where a cell of the paths is free: see `_blocked`.
+        right = CELL * round((x + room * share - CELL / 2) / CELL) + CELL / 2
+        right = min(right, SIDE - LEFT)
+        deep = sorted(column, key=lambda area: (area.y, area.x, area.name))
+        most = (BOTTOM - TOP) / len(deep) - STRIP
+        heights = [min(most, LOWEST + round(_DEEPER * (area.depth - _SHALLOW))) for area in deep]
+        free = BOTTOM - TOP - sum(heights) - STRIP * len(deep)
+        y = float(TOP + round(free * (deep[0].y - nearest) / max(farthest - nearest, 1e-9)))
+        rest = (BOTTOM - y - sum(heights) - STRIP * len(deep)) // max(1, len(deep) - 1)
+        for area, height in zip(deep, heights, strict=True):
+            boxes[area.name] = Box(x, y, right - x, height)
+            y += height + STRIP + rest
+        x = right + GAP
     return boxes
+
+
+def _columns(areas: Sequence[Area]) -> list[Sequence[Area]]:
+    """Areas from left to right in at most three groups, cut where the gaps are widest."""
+    if len(areas) <= COLUMNS:
+        return [[area] for area in areas]
+    most = max(2, ceil(len(areas) / COLUMNS))
+    cuts = [
+        cut
+        for cut in combinations(range(1, len(areas)), COLUMNS - 1)
+        if all(b - a <= most for a, b in pairwise((0, *cut, len(areas))))
+    ]
+    best = max(cuts, key=lambda cut: sum(areas[at].x - areas[at - 1].x for at in cut))
+    return [areas[a:b] for a, b in pairwise((0, *best, len(areas)))]
 
 
 def _rows(spans: Sequence[int], columns: int) -> int:
@@ -372,10 +408,14 @@ def distances(answer: Trajectory, truth: Trajectory) -> dict[str, float]:
     return dict(zip(NAMES, values, strict=True))
 
 
-def reward(apart: dict[str, float]) -> float:
+def reward(apart: dict[str, float], unit: float = 1.0) -> float:
     """The training reward of one robot: the mean of 1 - distance / scale, each at least 0.
 
     The published reward measures RMSE per coordinate, which is smaller by the root of 2.
+
+    Args:
+        apart: The distances, by name.
+        unit: What one of their units counts, in pixels.
     """
     shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
-    return sum(max(0.0, 1 - shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
+    return sum(max(0.0, 1 - unit * shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import count, takewhile
 from math import hypot
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from ludens.core.errors import MoveError
+from ludens.core.errors import BadOption, MoveError
 from ludens.core.game import Game
 from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.core.state import State
+from ludens.core.twins import TwinGame, pair_of
 from ludens.games.viki.checker import PlanVerdict, check
-from ludens.games.viki.floor import NAMES, FloorPlan, Point, distances, path, reward, sample_path
-from ludens.games.viki.generate import SeededScene, store, stored
+from ludens.games.viki.floor import NAMES, SIDE, FloorPlan, Point, distances, path, reward, sample_path
+from ludens.games.viki.generate import SeededScene, Split, generate_twin, store, stored
 from ludens.games.viki.replies import (
     PATHS,
     POINTS,
@@ -31,7 +33,7 @@ from ludens.games.viki.replies import (
     write_points,
 )
 from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
-from ludens.games.viki.world import ROBOTS
+from ludens.games.viki.world import ROBOTS, Robot, Scene
 from ludens.pictures.sets import installed_sets
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class AnswerState(SceneState):
     """A scene and the answers about it."""
 
     attempts = 1
-    """How many answers may be setup."""
+    """How many answers may be given."""
     answers: tuple[str, ...] = ()
 
     @property
@@ -88,6 +90,7 @@ class Level(Game):
     seats = (SEAT,)
     best = "bot/oracle"
     question = True
+    version = 2
 
     look: str = option("map", choices=LOOKS, help="the kitchen from above, or rendered camera pictures")
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
@@ -106,6 +109,11 @@ class Level(Game):
     module: ClassVar[str] = "generate"
     """The module that makes its scenes."""
     state_class: ClassVar[type[AnswerState]]
+
+    @property
+    def rules_variant(self) -> Variant:
+        """The rule set: that of the released scorers for released data."""
+        return "released" if self.data else "default"
 
     def start(self, seed: int) -> AnswerState:
         return self.state_class(self, self.setup(seed))
@@ -130,6 +138,56 @@ class Level(Game):
         return [combined(text, part) for text, part in zip(texts, state.accuracies, strict=False)]
 
 
+@dataclass(frozen=True)
+class TwinLevel(Level, TwinGame[AnswerState]):
+    """A level with twin worlds: the same task, kitchen and robots, things and robots in other places."""
+
+    def start(self, seed: int) -> AnswerState:
+        return TwinGame.start(self, seed)
+
+    def world(self, seed: int) -> AnswerState:
+        return self.state_class(self, self.setup(seed))
+
+    def pair(self, seed: int) -> tuple[AnswerState, AnswerState]:
+        if self.data or self.look != "map":
+            raise BadOption("twins of VIKI need look=map: pictures from files have none.")
+        first, second = (stored(self._twin_module, self.split, 2 * seed + world) for world in (0, 1))
+        setups = (SceneSetup(*first), SceneSetup(*second)) if first and second else self._made_pair(seed)
+        return self.state_class(self, setups[0]), self.state_class(self, setups[1])
+
+    @lru_cache(maxsize=256)  # noqa: B019
+    def _made_pair(self, seed: int) -> tuple[SceneSetup, SceneSetup]:
+        for attempt in count():
+            setup = self.setup(stream(seed, "pair", attempt).bits() >> 16 if attempt else seed)
+            random, scene = stream(seed, "twin", attempt), setup.scene
+            twin = generate_twin(scene, random, cast(Split, self.split), partial(self.apart, scene))
+            if twin is not None:
+                return setup, replace(setup, scene=twin)
+        raise AssertionError  # attempts do not end
+
+    @staticmethod
+    @abstractmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        """Whether no answer is right in both scenes."""
+
+    @property
+    def _twin_module(self) -> str:
+        return f"twins-{self.name.rpartition('/')[2]}"
+
+    def prepare(self, seeds: Iterable[int]) -> None:
+        if self.twins and self.look == "map" and not self.data:
+            store(self._twin_module, self.split, seeds, self._seeded_world)
+        else:
+            super().prepare(seeds)
+
+    def _seeded_world(self, seed: int) -> SeededScene:
+        setup = self._made_pair(pair_of(seed))[seed % 2]
+        return setup.seed, setup.scene
+
+
+TYPES_PRESENT = "types present"
+
+
 class ActivateState(AnswerState):
     """A scene and the types that were named."""
 
@@ -140,6 +198,10 @@ class ActivateState(AnswerState):
 
     def solution(self, seat: str) -> str | None:
         return json.dumps(self.scene.team)
+
+    def cues(self, seat: str) -> Mapping[str, str]:
+        """Who is there, not where."""
+        return {TYPES_PRESENT: " ".join(sorted({robot.type for robot in self.scene.robots}))}
 
     @property
     def accuracies(self) -> list[float]:
@@ -158,7 +220,7 @@ class ActivateState(AnswerState):
 
 
 @dataclass(frozen=True)
-class ActivateLevel(Level):
+class ActivateLevel(TwinLevel):
     """Choose the robot types that a household task needs (VIKI level 1).
 
     Seats: `planner`, alone, for one move.
@@ -166,12 +228,17 @@ class ActivateLevel(Level):
     Actions: a list of robot types, such as `["fetch", "panda"]`; canonical form: JSON, sorted.
     Rewards: 1 for the set of types of the best team, else 0. The best team has the shortest plan and, among
     equals, the fewest robots; the scene has exactly one.
+    Twins: the same task, kitchen and robots; things and robots are elsewhere, and another team is the best.
     """
 
     name = "viki/activate"
     view_class = "ludens.games.viki.views:ActivateView"
     state_class = ActivateState
     bots = {"greedy": "ludens.games.viki.bots:GreedyTeam", **TEACHERS}
+
+    @staticmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        return scene.team != twin.team
 
 
 class PlanState(AnswerState):
@@ -219,7 +286,7 @@ class PlanState(AnswerState):
 
 
 @dataclass(frozen=True)
-class PlanLevel(Level):
+class PlanLevel(TwinLevel):
     """Plan what every robot does, step by step (VIKI level 2).
 
     Seats: `planner`, alone; one move, and up to `feedback` more after a wrong plan.
@@ -228,6 +295,8 @@ class PlanLevel(Level):
     Actions: a JSON list of steps, each with at most one action a robot.
     Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
     shortest, else 0.
+    Twins: the same task, kitchen and robots; things and robots are elsewhere, and the shortest plan has
+    another length: a plan that is short enough for one scene does not reach the goal of the other.
     """
 
     name = "viki/plan"
@@ -239,10 +308,16 @@ class PlanLevel(Level):
     told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
     step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
 
-    @property
-    def rules_variant(self) -> Variant:
-        """The rule set: that of the released checker for released data."""
-        return "released" if self.data else "default"
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.twins and (self.feedback or not self.step_penalty):
+            raise BadOption(
+                "twins of viki/plan need feedback=0 and step_penalty=true: one plan, as short as can be."
+            )
+
+    @staticmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        return scene.limit != twin.limit
 
     @property
     def question(self) -> bool:  # type: ignore[override]
@@ -263,6 +338,7 @@ def verdict_of(setup: SceneSetup, answer: str, variant: Variant) -> PlanVerdict:
 class TraceState(AnswerState):
     """A scene, two errands and the points that were marked."""
 
+    game: TraceLevel
     longest = 1_000
 
     @property
@@ -277,14 +353,18 @@ class TraceState(AnswerState):
         return self.setup.points or tuple(one.points for one in self.errands)
 
     def canonical(self, answer: str) -> str:
-        return read_points(answer, *self.setup.size)
+        return read_points(answer, *self.setup.size, self.game.rules_variant)
 
     def solution(self, seat: str) -> str | None:
         return write_points(self.truth)
 
     @property
     def accuracies(self) -> list[float]:
-        return [sum(map(reward, self._distances(answer))) / len(PATHS) for answer in self.answers]
+        """Scaled to a picture of 512 pixels; by the released rules, pixels count as they are."""
+        unit = 1.0 if self.game.data else SIDE / max(self.setup.size)
+        return [
+            sum(reward(one, unit) for one in self._distances(answer)) / len(PATHS) for answer in self.answers
+        ]
 
     def _distances(self, answer: str) -> list[dict[str, float]]:
         """For each robot; none where the answer could not be read."""
@@ -305,6 +385,7 @@ class TraceState(AnswerState):
             **super().facts,
             **apart,
             "average": round(sum(apart.values()) / len(apart), 3),
+            "relative": round(sum(apart.values()) / len(apart) / max(self.setup.size), 5),
             "reward": self.returns[SEAT],
         }
 
@@ -314,7 +395,7 @@ class TraceLevel(Level):
     """Mark the paths of two robots in the picture, five points each (VIKI level 3).
 
     Seats: `planner`, alone, for one move.
-    Observation: the kitchen, the task, and what you and one partner do next.
+    Observation: the kitchen, the task, and what you and one partner do next, as the shortest plan has it.
     Actions: two lists of five points [x, y], yours first, in units of 1/512 of the picture's side.
     Rewards: for each robot the mean of 1 - distance / scale over RMSE, Hausdorff and discrete Frechet
     distance, each at least 0; then the mean of both robots. An unreadable answer earns 0, and its distances
@@ -329,7 +410,7 @@ class TraceLevel(Level):
     module = "trace"
 
     def setup(self, seed: int) -> SceneSetup:
-        """The first scene of a seed in which two robots have a way to go."""
+        """The first scene of a seed in whose plan two robots have a way to go."""
         return super().setup(seed) if self.data else _with_paths(self, seed)
 
 
@@ -343,7 +424,7 @@ def _with_paths(game: TraceLevel, seed: int) -> SceneSetup:
 
 @dataclass(frozen=True)
 class RobotErrand:
-    """What a robot does next, and the path it takes."""
+    """What a robot does first by the plan, and the path it takes."""
 
     robot: str
     target: str
@@ -353,21 +434,31 @@ class RobotErrand:
 
 @lru_cache(maxsize=1024)
 def errands(setup: SceneSetup) -> tuple[RobotErrand, RobotErrand] | None:
-    """What two robots of a scene do next; None where fewer than two of them have a way to go."""
-    scene, floor, pair = setup.scene, FloorPlan(setup.scene), list[RobotErrand]()
-    random = stream(setup.seed, "errands")
-    for robot in random.sample(scene.robots, len(scene.robots)):
-        taken = {errand.target for errand in pair}
-        targets = [name for name in sorted(floor.centres) if name not in taken]
-        mobile = ROBOTS[robot.type].mobile
-        here = {name for name in targets if floor.area_of(name) == robot.place}
-        choices = [name for name in targets if (name in here) is not mobile]
-        if choices and (mobile or ROBOTS[robot.type].arms):
-            target = random.choice(choices)
-            words = f"{'Move to' if mobile else 'Reach'} the {target}"
-            corners = sample_path(path(floor, robot.id, target), POINTS)
-            points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
-            pair.append(RobotErrand(robot.id, target, words, points))
-        if len(pair) == len(PATHS):
-            return pair[0], pair[1]
-    return None
+    """What two robots do by the plan; None where fewer than two of them have a way to go in it."""
+    floor = FloorPlan(setup.scene)
+    ways = [way for robot in setup.scene.robots if (way := _first_way(floor, robot)) is not None]
+    if len(ways) < len(PATHS):
+        return None
+    one, two = stream(setup.seed, "errands").sample(ways, len(PATHS))
+    return one, two
+
+
+def _first_way(floor: FloorPlan, robot: Robot) -> RobotErrand | None:
+    """The first Move of a robot in the plan, or the first Reach of a fixed arm: until then it stays where it
+    is. A robot goes to the thing that it uses there."""
+    actions = [step[robot.id] for step in floor.scene.plan if robot.id in step]
+    mobile = ROBOTS[robot.type].mobile
+    primitive = "Move" if mobile else "Reach"
+    at = next((number for number, action in enumerate(actions) if action[0] == primitive), None)
+    if at is None or any(action[0] == "Push" for action in actions[:at]):
+        return None
+    target = actions[at][1]
+    if mobile:
+        stay = takewhile(lambda action: action[0] not in ("Move", "Push"), actions[at + 1 :])
+        used = [action[1] for action in stay]
+        target = next((name for name in used if floor.is_seen_in(name, target)), target)
+    elif target not in floor.centres:
+        return None
+    corners = sample_path(path(floor, robot.id, target), POINTS)
+    points = tuple((round(float(x), 1), round(float(y), 1)) for x, y in corners)
+    return RobotErrand(robot.id, target, f"{'Move to' if mobile else 'Reach'} the {target}", points)

@@ -50,6 +50,8 @@ class MeshSource:
 
     tall: float
     shows: str
+    looks: str
+    """For players who have to tell the types apart."""
     package: str
     file: str
     root: str

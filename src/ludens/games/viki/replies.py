@@ -80,12 +80,14 @@ def answer_in(text: str) -> str:
 
 
 def well_formed(text: str) -> bool:
-    """Whether a reply is exactly one `<think>` part and then one `<answer>` part, blanks around allowed."""
+    """Whether a reply is exactly one `<think>` part and then one `<answer>` part that is not empty; blanks
+    around them are allowed."""
     bare = text.strip()
     tags = list(_TAGS.finditer(bare))
     if [(tag[1], tag[2].lower()) for tag in tags] != _WANTED:
         return False
-    return tags[0].start() == 0 and tags[3].end() == len(bare)
+    answer = bare[tags[2].end() : tags[3].start()]
+    return tags[0].start() == 0 and tags[3].end() == len(bare) and bool(answer.strip())
 
 
 FORMAT_SHARE = 0.1
@@ -351,10 +353,11 @@ _LONGEST = 4_000
 Trajectories = tuple[tuple[tuple[float, float], ...], ...]
 
 
-def read_points(text: str, width: int, height: int) -> str:
+def read_points(text: str, width: int, height: int, variant: Variant = "default") -> str:
     """The canonical form of an answer for a picture of this size: JSON of two lists of five [x, y].
 
-    Raises a `MoveError` that says what is wrong; points outside the picture are wrong too.
+    Raises a `MoveError` that says what is wrong; points outside the picture are wrong too, but not by the
+    released rules, which measure how far they are off.
     """
     bare = _POINTS_FENCE.sub("", text).strip()
     if len(bare) > _LONGEST:
@@ -375,7 +378,8 @@ def read_points(text: str, width: int, height: int) -> str:
         ) from None
     if (count := _length(value)) != len(PATHS):
         raise Illegal(f"two trajectories are expected, yours and your partner's, not {count}.")
-    return _compact([_trajectory(path, who, width, height) for who, path in zip(PATHS, value, strict=True)])
+    size = None if variant == "released" else (width, height)
+    return _compact([_trajectory(path, who, size) for who, path in zip(PATHS, value, strict=True)])
 
 
 def write_points(paths: Sequence[Sequence[tuple[float, float]]]) -> str:
@@ -386,14 +390,14 @@ def points_of(action: str) -> Trajectories:
     return tuple(tuple((float(x), float(y)) for x, y in trajectory) for trajectory in json.loads(action))
 
 
-def _trajectory(value: Any, who: str, width: int, height: int) -> list[list[float]]:
+def _trajectory(value: Any, who: str, size: tuple[int, int] | None) -> list[list[float]]:
     if (count := _length(value)) != POINTS:
         raise Illegal(f"the trajectory of {who} has {count} points; {POINTS} are expected.")
     for number, point in enumerate(value, 1):
         if _length(point) != 2 or not all(map(_is_number, point)):
             raise Illegal(f"point {number} of {who} is not a pair of numbers [x, y].")
-        if not (0 <= point[0] <= width and 0 <= point[1] <= height):
-            raise Illegal(f"point {number} of {who} is outside the picture of {width} by {height} pixels.")
+        if size is not None and not (0 <= point[0] <= size[0] and 0 <= point[1] <= size[1]):
+            raise Illegal(f"point {number} of {who} is outside the picture of {size[0]} by {size[1]} pixels.")
     return [[round(float(x), 1), round(float(y), 1)] for x, y in value]
 
 

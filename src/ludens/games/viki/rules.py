@@ -46,6 +46,10 @@ def _in_height(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
     return kind.low <= height <= kind.high
 
 
+def _surface_in_height(w: SceneIndex, s: WorldState, r: int, code: int) -> bool:
+    return w.types[r].low <= w.surface_height(s, code) <= w.types[r].high
+
+
 _HOW: dict[str, Test] = {
     "capable": lambda w, s, r, p, a: p in w.types[r].primitives,
     "exists": lambda w, s, r, p, a: a[0] is not None,
@@ -62,6 +66,7 @@ _HOW: dict[str, Test] = {
     "uncovered": lambda w, s, r, p, a: not w.covered(s, a[0] or 0),
     "in_radius": lambda w, s, r, p, a: w.bridged[r][s.at[r]][w.area(s, a[0] or 0)],
     "in_height": lambda w, s, r, p, a: _in_height(w, s, r, a[0] or 0),
+    "surface_in_height": lambda w, s, r, p, a: _surface_in_height(w, s, r, a[0] or 0),
     "free_hand": lambda w, s, r, p, a: w.free_hands(s, r) > 0,
     "reached": lambda w, s, r, p, a: (a[0] or 0) - w.first_asset in s.reached[r],
     "graspable": lambda w, s, r, p, a: not _kind(w, a[0], "fixture"),
@@ -97,6 +102,15 @@ FIXED = {name: tuple(test for need, test in tests if need in _FIXED) for name, t
 CHANGING = {name: tuple(test for need, test in tests if need not in _FIXED) for name, tests in TESTS.items()}
 """The other tests."""
 
+
+JointAction = tuple[int, str, Sequence[int]]
+"""Robot, primitive, arguments: one of the actions of a step."""
+TAKES = ("Grasp", "Push", "Close")
+"""Primitives that take their target away or close it, with everything that is in or on it."""
+STAYS = ("Grasp", "Close")
+"""Those after which it is still in its area, where it can be interacted with."""
+ACTS_ON = ("Reach", "Grasp", "Place", "Open", "Close", "Interact", "Push")
+"""Primitives whose first argument must stay where it is during the step."""
 
 Code = Literal["format", "entity", "infeasible", "incompatible", "order", "goal", "long"]
 """Why a plan is wrong, in the order in which the reasons are tested."""
@@ -176,7 +190,7 @@ class World(SceneIndex):
             state = self.step(state, step)
         return state
 
-    def clash(self, state: WorldState, parsed: Sequence[tuple[int, str, Sequence[int]]]) -> str | None:
+    def clash(self, state: WorldState, parsed: Sequence[JointAction]) -> str | None:
         """Why actions cannot happen in the same step, or None."""
         for (one, first, args), (two, second, others) in combinations(parsed, 2):
             if first == "Move" or second == "Move" or (first in _SHARE and second in _SHARE):
@@ -187,15 +201,54 @@ class World(SceneIndex):
                         f"{self.robots[one]} {first} and {self.robots[two]} {second}: "
                         f"both act on {self.names[code]} in one step"
                     )
-        receivers = [args[1] for _, primitive, args in parsed if primitive == "Handover"]
-        grasping = [robot for robot, primitive, _ in parsed if primitive == "Grasp"]
-        for code in set(receivers):
-            robot = code - self.first_robot
-            if receivers.count(code) + grasping.count(robot) > self.free_hands(state, robot):
-                return f"{self.robots[robot]} takes more things in one step than it has free hands"
+        return self._taken_away(state, parsed) or self._received(state, parsed)
+
+    def _taken_away(self, state: WorldState, parsed: Sequence[JointAction]) -> str | None:
+        """Why the result would depend on who is first: one robot takes away what another acts on."""
+        taken = [(robot, name, self.taken(robot, name, args)) for robot, name, args in parsed]
+        if not any(code is not None for _, _, code in taken):
+            return None
+        for two, second, others in parsed:
+            if second not in ACTS_ON:
+                continue
+            inside = self.chain(state, others[0])
+            for one, first, code in taken:
+                if one == two or code not in inside or (first in STAYS and second == "Interact"):
+                    continue
+                where = "in the hands of" if first == "Move" else "in or on"
+                target = self.names[others[0]]
+                return (
+                    f"{self.robots[one]} {first} and {self.robots[two]} {second} {target}: {target} is "
+                    f"{where} {self.names[code]}, so the result would depend on who is first"
+                )
         return None
 
-    def apply(self, state: WorldState, parsed: Iterable[tuple[int, str, Sequence[int]]]) -> WorldState:
+    def taken(self, robot: int, primitive: str, args: Sequence[int]) -> int | None:
+        """What an action takes away or closes, with everything in it; the robot itself where it moves."""
+        if primitive == "Move":
+            return self.first_robot + robot
+        return args[0] if primitive in TAKES else None
+
+    def _received(self, state: WorldState, parsed: Sequence[JointAction]) -> str | None:
+        """Why a robot cannot receive what others hand over to it."""
+        given = [action for action in parsed if action[1] == "Handover"]
+        for code in dict.fromkeys(args[1] for _, _, args in given):
+            robot = code - self.first_robot
+            own = [action for action in given if action[2][1] == code]
+            if len(own) > self.free_hands(state, robot):
+                return f"{self.robots[robot]} takes more things in one step than it has free hands"
+            for one, primitive, args in parsed:
+                if one != robot:
+                    continue
+                if primitive in ("Move", "Push"):
+                    return f"{self.robots[robot]} {primitive}: a robot that receives a thing stands still"
+                if primitive == "Place":
+                    return f"{self.robots[robot]} Place: a robot that receives a thing puts nothing down"
+                if self.broken(self.apply(state, own), robot, primitive, args) is not None:
+                    return f"{self.robots[robot]} {primitive}: the hand is needed for what it receives"
+        return None
+
+    def apply(self, state: WorldState, parsed: Iterable[JointAction]) -> WorldState:
         """The state after actions whose preconditions hold; orders are not updated."""
         at, reached, place = list(state.at), list(state.reached), list(state.place)
         active, closed, taking, closing = state.active, state.closed, set[int](), False
@@ -274,18 +327,6 @@ class World(SceneIndex):
             is_active = bool(state.active >> (code - self.first_asset) & 1)
             true = true and (is_active == condition.active) is condition.holds
         return true
-
-    def chain(self, state: WorldState, code: int) -> list[int]:
-        """The place of a thing or robot, the place of that, and so on to the area."""
-        chain = []
-        while code >= self.first_asset:
-            code = (
-                state.place[code - self.first_asset]
-                if code < self.first_robot
-                else state.at[code - self.first_robot]
-            )
-            chain.append(code)
-        return chain
 
     def order_failure(self, before: WorldState, after: WorldState) -> str | None:
         """Why a step breaks an order constraint: a stage came true before those that must come first."""

@@ -5,9 +5,10 @@ early as possible. Only such plans are searched, so these cuts lose nothing:
 
 - **Close** is never useful: no goal wants a thing closed, and being closed only forbids.
 - **Moves.** Any area is one Move away, so two Moves of a robot in a row are one too many, and a Move
-  after waiting could have come earlier. Exception: another robot hands something over to the robot, or
-  interacts with what it holds, in the same step. Robots meet where one of them already is, and go only
-  where something relevant, a destination or another robot with arms is.
+  after waiting could have come earlier, unless the robot waited to be handed something, or while another
+  robot interacted with what it holds: neither is possible while it moves. Neither holds for a robot
+  that carries something whose area a condition follows (`along`): where it passes matters. Robots meet where
+  one of them already is, and go only where something relevant, a destination or another robot with arms is.
 - **Reaches** that are not followed by a Grasp or Open before the next Move or before they drop out are
   wasted.
 - **Waiting.** A Reach, an Open, or a Grasp of a thing that holds nothing and is not at a place that a
@@ -47,8 +48,9 @@ So every precondition still holds. `free_hand`, `second_free_hand`, `hand_or_hol
 `carrying`, `carries_target`, `together`, `in_radius`, `unheld`, `free`, `set_down`, `not_active`,
 `is_closed` and `is_open` by these four points; `uncovered` and `not_closed` because what a thing is in now,
 it was in before; `in_height` because things left out have no height of their own, except for furniture in
-areas that all arms reach; `receptacle` because areas hold everything. Actions name no other things than
-before, so they clash no more. A condition that follows places (`along`) or asks for an interaction is true
+areas that all arms reach; `surface_in_height` for the same reason; `receptacle` because areas hold
+everything. Actions name no other things than before, things are in fewer others, and robots hold fewer, so
+actions clash no more. A condition that follows places (`along`) or asks for an interaction is true
 in both or in neither. One that names a direct place is true now if it was true before; only for a thing in
 a container left out it may be true now and not before. Goals and first stages of orders may be true more
 often, and in the others nobody parks. Steps in which nothing is left to do change nothing and are skipped
@@ -75,7 +77,7 @@ from typing import NamedTuple
 
 from ludens.core.errors import LudensError
 from ludens.games.viki.bound import Bound, SpareUse, early, possible, steps_after_use
-from ludens.games.viki.rules import CHANGING, FIXED, RefusedStep, World
+from ludens.games.viki.rules import CHANGING, FIXED, STAYS, TAKES, RefusedStep, World
 from ludens.games.viki.world import KINDS, PRIMITIVES, ROBOTS, Plan, Scene, Step, WorldState
 
 RobotAction = tuple[int, str, tuple[int, ...]]
@@ -96,6 +98,11 @@ class _Option(NamedTuple):
     """The robot to which something is handed over; -1 for none."""
     touched: int
     """The other robot that holds what is interacted with; -1 for none."""
+    inside: int
+    """Bit set of everything its target is in, on or held by: nobody else may take that away. Twice, the
+    second time moved up, for what may not be lifted either."""
+    taken: int
+    """The bit of what it takes away from where it is, or lifts."""
 
 
 class _Joint(NamedTuple):
@@ -106,13 +113,23 @@ class _Joint(NamedTuple):
     """Bit set of the assets that are named."""
     alone: int = 0
     """Those that are named by an action that does not share."""
+    inside: int = 0
+    taken: int = 0
 
     def clashes(self, option: _Option) -> bool:
-        return bool(option.named & (self.alone if option.shares else self.named))
+        if option.named & (self.alone if option.shares else self.named):
+            return True
+        return bool(option.inside & self.taken or option.taken & self.inside)
 
     def also(self, option: _Option) -> _Joint:
         alone = self.alone if option.shares else self.alone | option.named
-        return _Joint((*self.options, option), self.named | option.named, alone)
+        return _Joint(
+            (*self.options, option),
+            self.named | option.named,
+            alone,
+            self.inside | option.inside,
+            self.taken | option.taken,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +166,10 @@ class PlanSearch:
         """Things to interact with."""
         self.named = {(world.code[c.thing] - first, world.code[c.place]) for c in every if c.place}
         """Places that conditions name for things."""
+        self.followed = {
+            world.code[c.thing] for c in every if c.along or world.code[c.thing] >= world.first_robot
+        }
+        """Things and robots of which conditions name the area."""
         self.assets = range(len(world.assets))
         self.movable = [asset for asset in self.assets if not world.kinds[asset].fixture]
         self.containers = [asset for asset in self.assets if world.kinds[asset].holds]
@@ -236,13 +257,12 @@ class PlanSearch:
         allowed = []
         for robot in self.robots:
             forbidden = flags >> robot * width
-            bound_to_stay = forbidden & 1 and not self._may_be_touched(state, robot)
             allowed.append(
                 [
                     option
                     for option in options[robot]
                     if not (option.bit and forbidden >> option.bit & 1)
-                    and not (bound_to_stay and option.action[1] == "Move")
+                    and not (forbidden & 1 and option.action[1] == "Move")
                 ]
             )
         sleepers = [[option for option in options[robot] if option.bit] for robot in self.robots]
@@ -252,30 +272,34 @@ class PlanSearch:
             receivers = {option.receiver for option in joint.options if option.receiver >= 0}
             if receivers and world.clash(state, actions) is not None:
                 continue
+            new = world.apply(state, actions)
+            if ordered:
+                if world.early_stage(state, new) is not None:
+                    continue
+                new = world.progress(new)
             new_flags, idle = 0, (1 << len(self.robots)) - 1
             for robot, primitive, _ in actions:
                 idle &= ~(1 << robot)
-                if primitive == "Move":
-                    stays = flags >> robot * width & 1 and robot not in receivers
-                    if stays and not any(option.touched == robot for option in joint.options):
-                        break
+                if primitive == "Move" and not self._followed(new, robot):
                     new_flags |= 1 << robot * width
-            else:
-                new = world.apply(state, actions)
-                if ordered:
-                    if world.early_stage(state, new) is not None:
-                        continue
-                    new = world.progress(new)
-                for robot in self.robots if idle else ():
-                    if idle >> robot & 1:
-                        bits = 1
-                        for option in sleepers[robot] if robot not in receivers else ():
-                            if not joint.clashes(option):
-                                bits |= 1 << option.bit
-                        new_flags |= bits << robot * width
-                if flags & self.unused and not self._uses_spare(state, actions):
-                    new_flags |= self.unused
-                yield actions, new, new_flags
+            touched = {option.touched for option in joint.options}
+            for robot in self.robots if idle else ():
+                if idle >> robot & 1 and robot not in receivers:
+                    bits = int(robot not in touched and not self._followed(new, robot))
+                    for option in sleepers[robot]:
+                        if not joint.clashes(option):
+                            bits |= 1 << option.bit
+                    new_flags |= bits << robot * width
+            if flags & self.unused and not self._uses_spare(state, actions):
+                new_flags |= self.unused
+            yield actions, new, new_flags
+
+    def _followed(self, state: WorldState, robot: int) -> bool:
+        """Whether it matters to a condition in which area the robot is."""
+        world = self.world
+        return any(
+            code - world.first_robot == robot or world.holder(state, code) == robot for code in self.followed
+        )
 
     def _uses_spare(self, state: WorldState, actions: Sequence[RobotAction]) -> bool:
         use = self.use
@@ -300,16 +324,24 @@ class PlanSearch:
             for test in CHANGING[primitive]:
                 if not test(world, state, robot, primitive, args):
                     return
-            named, receiver, touched = 0, -1, -1
+            named, receiver, touched, inside, taken = 0, -1, -1, 0, 0
             for code in args:
                 if first <= code < world.first_robot:
                     named |= 1 << code
             if primitive == "Handover":
                 receiver = args[1] - world.first_robot
-            elif primitive == "Interact":
-                holder = world.holder(state, args[0])
-                touched = -1 if holder is None or holder == robot else holder
-            options.append(_Option(action, named, primitive in ("Reach", "Place"), bit, receiver, touched))
+            elif args[0] >= first:
+                for code in world.chain(state, args[0]):
+                    inside |= 1 << code
+                if primitive == "Interact":
+                    holder = world.holder(state, args[0])
+                    touched = -1 if holder is None or holder == robot else holder
+                else:
+                    inside |= inside << len(world.names)
+                if primitive in TAKES:
+                    taken = 1 << args[0] + (len(world.names) if primitive in STAYS else 0)
+            shares = primitive in ("Reach", "Place")
+            options.append(_Option(action, named, shares, bit, receiver, touched, inside, taken))
 
         if kind.arms:
             reached = state.reached[robot]
@@ -348,7 +380,7 @@ class PlanSearch:
                             add("Push", first + asset, area)
         if kind.mobile and not any(self._pending(state, asset) for asset in state.reached[robot]):
             options.extend(
-                _Option((robot, "Move", (area,)), 0, False, 0, -1, -1)
+                _Option((robot, "Move", (area,)), 0, False, 0, -1, -1, 0, 1 << world.first_robot + robot)
                 for area in (self.areas if kind.arms else self.dog_areas)
                 if area != here
             )
@@ -357,22 +389,6 @@ class PlanSearch:
     def _pending(self, state: WorldState, asset: int) -> bool:
         """Whether a reached thing has not served its purpose yet."""
         return not self.world.kinds[asset].fixture or bool(state.closed >> asset & 1)
-
-    def _may_be_touched(self, state: WorldState, robot: int) -> bool:
-        world = self.world
-        here = state.at[robot]
-        if not world.types[robot].arms:
-            return False
-        for other in self.robots:
-            if other != robot and state.at[other] == here:
-                if world.free_hands(state, robot) and world.first_robot + other in state.place:
-                    return True
-                if any(
-                    world.holder(state, world.first_asset + asset) == robot and not state.active >> asset & 1
-                    for asset in self.wanted
-                ):
-                    return True
-        return False
 
 
 def works(world: World, plan: Plan) -> bool:

@@ -231,6 +231,8 @@ class SceneSetup:
     """Where things are in a picture that comes from a file, for the text twin of level 3."""
     prompt: str = ""
     """The question of released data; ours where it is empty."""
+    system: str = ""
+    """The system message of released data."""
     size: tuple[int, int] = (SIDE, SIDE)
     """Width and height in the coordinates of level 3."""
 
@@ -258,7 +260,9 @@ def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
     task = KitchenTask(row.text, 0, "0-0", "released", ())
     scene = row.scene or Scene("", 0, 0.0, 0.0, (), (), robots, task)
     size = picture.width, picture.height
-    return SceneSetup(seed, scene, (picture,), row.traces or None, prompt=row.text, size=size)
+    return SceneSetup(
+        seed, scene, (picture,), row.traces or None, prompt=row.text, system=row.system, size=size
+    )
 
 
 _LEVELS: dict[str, LevelNumber] = {"viki/activate": 1, "viki/plan": 2, "viki/trace": 3}

@@ -37,7 +37,16 @@ from ludens.games.viki.replies import (
 )
 from ludens.games.viki.rules import tell
 from ludens.games.viki.sources import SceneSetup, SceneState
-from ludens.games.viki.world import KINDS, PRECONDITIONS, PRIMITIVES, ROBOTS, Asset, random_action
+from ludens.games.viki.world import (
+    KINDS,
+    PRECONDITIONS,
+    PRIMITIVES,
+    ROBOTS,
+    Asset,
+    KitchenTask,
+    Stage,
+    random_action,
+)
 
 
 @lru_cache(maxsize=1)
@@ -100,11 +109,45 @@ def _thing(floor: FloorPlan, asset: Asset) -> str:
     return f"{text} with {' and '.join(_thing(floor, one) for one in inside)}" if inside else text
 
 
+@lru_cache(maxsize=1)
+def looks() -> str:
+    """How robots of each type look in camera pictures."""
+    from ludens.games.viki.models import SOURCES
+
+    return "; ".join(f"{kind}: {source.looks}" for kind, source in SOURCES.items())
+
+
+def conditions(task: KitchenTask) -> str:
+    """What must hold for the task to be done: orders first, then goals."""
+    orders = [", then ".join(map(_stage, order)) for order in task.orders]
+    return "; ".join([*orders, *(_stage((goal,)) for goal in task.goals)])
+
+
+def _stage(stage: Stage) -> str:
+    """The conditions of a stage; an area that a thing must be in is named by the furniture there, because the
+    picture shows where that is."""
+    anchor = next((one.place for one in stage if one.place is not None and not one.along), None)
+    return " and ".join(
+        f"{one.thing} where the {anchor} is" if one.along and anchor is not None else tell((one,))
+        for one in stage
+    )
+
+
 INKS = (
     "ink", "accent", "line", "muted", "white", "black", "gray", "red", "orange", "yellow", "green", "blue",
     "cyan", "purple", "magenta", "brown",
 )  # fmt: skip
 GROUNDS = ("page", "panel", "light", "wood")
+MAP_STYLES = tuple(
+    (room, wood, tiled)
+    for tiled in (False, True)
+    for room, wood in (
+        ("light", "wood"), ("panel", "wood"), ("light", "panel"),
+        ("panel", "light"), ("light", "page"), ("panel", "page"),
+    )
+)  # fmt: skip
+"""For each style of a scene the colours of floor and surfaces, and whether the floor has tiles."""
+TILE = 32
 _LEGEND = "1.2 m: height of a surface, or of what is inside.  ON: used.  A line from a robot: reaches for."
 
 
@@ -113,16 +156,18 @@ class Map:
 
     def __init__(self, render: RenderOptions, seed: int = 0) -> None:
         self._sheet: SpriteSheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
-        self._base: Canvas | None = None
+        self._backgrounds: dict[int, Canvas] = {}
 
     def picture(self, floor: FloorPlan, you: str = "") -> Picture:
         """The picture of a floor plan; the robot `you` is marked."""
-        if self._base is None:
-            self._base = self._background()
-        canvas = self._base.copy()
+        style = floor.scene.style % len(MAP_STYLES)
+        if style not in self._backgrounds:
+            self._backgrounds[style] = self._background(*MAP_STYLES[style])
+        canvas = self._backgrounds[style].copy()
+        room, wood, _ = MAP_STYLES[style]
         heights = {area.name: area.height for area in floor.scene.areas}
         for area, box in floor.surfaces.items():
-            ground = "page" if area == GROUND else "wood"
+            ground = room if area == GROUND else wood
             self._surface(canvas, area, box, heights[area], ground)
             if not floor.sees(area):
                 cx, cy = map(self._sheet.px, box.centre)
@@ -131,13 +176,17 @@ class Map:
                 self._item(canvas, item, floor, ground)
         self._reaching(canvas, floor)
         for one in floor.present:
-            self._robot(canvas, floor, one.id, one.type, you == one.id)
+            self._robot(canvas, floor, one.id, one.type, room, you == one.id)
         return canvas.picture()
 
-    def _background(self) -> Canvas:
+    def _background(self, room: str, wood: str, tiled: bool) -> Canvas:
         sheet, px = self._sheet, self._sheet.px
         canvas = Canvas(sheet, "page")
-        canvas.fill(px(4), px(4), px(SIDE - 8), px(BOTTOM - 4), "light")
+        canvas.fill(px(4), px(4), px(SIDE - 8), px(BOTTOM - 4), room)
+        for at in range(TILE, SIDE, TILE) if tiled else ():
+            canvas.fill(px(at), px(4), max(1, px(1)), px(BOTTOM - 4), wood)
+            if at < BOTTOM:
+                canvas.fill(px(4), px(at), px(SIDE - 8), max(1, px(1)), wood)
         canvas.frame(px(4), px(4), px(SIDE - 8), px(BOTTOM - 4), "line", px(2))
         font, step = sheet.font_px(10.5), (SIDE - 8) / len(ROBOTS)
         canvas.text(px(8), px(BOTTOM + 8), "Robot types:", font, bold=True)
@@ -181,21 +230,21 @@ class Map:
         for one in item.inside:
             self._item(canvas, one, floor, ground)
 
-    def _robot(self, canvas: Canvas, floor: FloorPlan, name: str, kind: str, you: bool) -> None:
+    def _robot(self, canvas: Canvas, floor: FloorPlan, name: str, kind: str, room: str, you: bool) -> None:
         px, sheet, small = self._sheet.px, self._sheet, self._sheet.font_px(9)
         x, y = floor.robots[name]
         side = min(ROBOT, floor.room(name) - 2)
-        canvas.centre(sprite(sheet, kind, px(side), "light"), px(x), px(y - side / 2))
+        canvas.centre(sprite(sheet, kind, px(side), room), px(x), px(y - side / 2))
         ink, ground = ("black", "yellow") if you else ("white", "black")
         top = px(y - side - 6)
         canvas.text(px(x), top, f"{name} (you)" if you else name, sheet.font_px(11), ink, ground, "mm", True)
         held = floor.seen_in(name)
         for number, asset in enumerate(held):
-            picture = sprite(sheet, asset.kind, px(18), "light")
+            picture = sprite(sheet, asset.kind, px(18), room)
             canvas.centre(picture, px(x + 22), px(y - side + 8 + 20 * number))
         for number, asset in enumerate(held):
             at = px(y + 5 + 10 * number)
-            canvas.text(px(x), at, asset.name, small, "ink", "light", "mm", room=px(floor.room(name) + 6))
+            canvas.text(px(x), at, asset.name, small, "ink", room, "mm", room=px(floor.room(name) + 6))
 
     def _reaching(self, canvas: Canvas, floor: FloorPlan) -> None:
         """A line from each robot to what it reaches for."""
@@ -237,7 +286,8 @@ class SceneView(View):
         return describe(self.floor(state, seat), self.you(state, seat))
 
     def notes(self, state: Any, seat: str) -> str:
-        return self.templates.fill("task", task=state.scene.task.text)
+        task = state.scene.task
+        return self.templates.fill("task", task=task.text, conditions=conditions(task))
 
     def format(self, state: SceneState, seat: str) -> AnswerFormat:
         return AnswerFormat(self.templates.fill("answer", **self.answer_values(state)), state.canonical)
@@ -249,7 +299,8 @@ class SceneView(View):
     def values(self, seat: str) -> dict[str, object]:
         return {
             **super().values(seat),
-            "seen": self.templates.fill(f"seen {self.look}"),
+            "seen": self.templates.fill(f"seen {self.look}", looks=looks()),
+            "timing": self.templates.fill("timing"),
             "robots": robots_text(),
             "primitives": primitives_text(),
         }
@@ -290,11 +341,16 @@ class LevelView(SceneView):
         return state.setup.prompt or super().notes(state, seat)
 
     def brief(self, state: Any, seat: str) -> str:
-        """The task in words, and what must hold: words of a held-out family are new to a small model."""
+        """The notes without the words around them."""
         task = state.scene.task
-        orders = [", then ".join(map(tell, order)) for order in task.orders]
-        conditions = "; ".join([*orders, *(tell((goal,)) for goal in task.goals)])
-        return state.setup.prompt or f"{task.text}\n{conditions}"
+        return state.setup.prompt or f"{task.text}\n{conditions(task)}"
+
+    def system(self, state: Any, seat: str) -> str | None:
+        return state.setup.system if self.game.data else None
+
+    def rules(self, seat: str) -> str:
+        """Nothing for released data, whose prompts say what there is to say."""
+        return "" if self.game.data else super().rules(seat)
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "types": ", ".join(ROBOTS)}

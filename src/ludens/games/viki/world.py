@@ -403,6 +403,26 @@ class SceneIndex:
                     return own
         return self.heights[code]
 
+    def surface_height(self, state: WorldState, code: int) -> float:
+        """How high a thing lies that is put into or onto an area or asset."""
+        if self.first_asset <= code < self.first_robot:
+            own = self.kinds[code - self.first_asset].height
+            if own is not None:
+                return own
+        return self.height(state, code)
+
+    def chain(self, state: WorldState, code: int) -> list[int]:
+        """The place of a thing or robot, the place of that, and so on to the area."""
+        chain = []
+        while code >= self.first_asset:
+            code = (
+                state.place[code - self.first_asset]
+                if code < self.first_robot
+                else state.at[code - self.first_robot]
+            )
+            chain.append(code)
+        return chain
+
     def carried(self, state: WorldState, robot: int) -> list[int]:
         return [asset for asset, code in enumerate(state.place) if code == self.first_robot + robot]
 

@@ -15,7 +15,7 @@ from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import play
-from ludens.run.baselines.questions import fit_players
+from ludens.run.baselines.questions import cue_players, fit_players
 from ludens.run.references import Kind, Score, TaskReferences
 from ludens.run.stats import Estimate
 from ludens.run.task import MODEL, EpisodeResult, Metric, Task, entrant_seats
@@ -48,6 +48,8 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         name: _played(game, task, player, episodes, starts)
         for name, player in blind_players(task, episodes).items()
     }
+    cues = cue_players(game, task, episodes) if game.question else {}
+    seen = {name: _played(game, task, player, episodes, starts) for name, player in cues.items()}
     best = agent(BEST, game)
     upper = _played(game, task, best, episodes, starts)
     scores: list[Score] = []
@@ -63,6 +65,7 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         sign = 1 if metric.higher_is_better else -1
         highest = max(estimates, key=lambda name: sign * estimates[name].mean)
         scores.append(_score("blind", metric, highest, estimates[highest]))
+        scores += [_score("cue", metric, name, metric.estimate(results)) for name, results in seen.items()]
         scores.append(_score("upper", metric, best.spec, metric.estimate(upper)))
     return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
 

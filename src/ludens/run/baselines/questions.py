@@ -88,6 +88,41 @@ def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
     return players
 
 
+@dataclass
+class CueTable(Agent):
+    """Gives the most frequent right answer for what one cue of a question says, and looks at nothing else."""
+
+    cue: str
+    answers: Mapping[str, str]
+    """By what the cue says; under the empty text the most frequent one of all."""
+    kind = "table"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        action = self.answers.get(ask.state.cues(ask.seat)[self.cue], self.answers[""])
+        return Reply(action, action)
+
+
+def cue_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
+    """A player for each cue (`State.cues`), by its name, fitted on questions of other seeds."""
+    [seat] = game.seats
+    if not game.start(task.first_seed).cues(seat):
+        return {}
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    for number in range(count):
+        state = game.start(OTHER_SEEDS + number)
+        answer = state.solution(seat)
+        for cue, said in state.cues(seat).items() if answer is not None else ():
+            table = counts.setdefault(cue, {})
+            for key in (said, ""):
+                table.setdefault(key, Counter())[str(answer)] += 1
+    return {
+        cue: CueTable(cue, {said: some.most_common(1)[0][0] for said, some in table.items()})
+        for cue, table in counts.items()
+    }
+
+
 def best_table(examples: Sequence[Example]) -> RewardTable:
     """The table that is best on questions it was not fitted to; the simplest of those that are equal."""
     tables = [RewardTable(name, keys, examples) for name, keys in simple_tables(examples).items()]

@@ -16,7 +16,7 @@ from ludens.core.errors import MissingExtra
 from ludens.run.cells import Cell
 from ludens.run.index import index_rows
 from ludens.run.plan import SETTINGS, Plan, all_settings, seated_name
-from ludens.run.references import BLIND, ROWS
+from ludens.run.references import BLIND
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
 from ludens.run.results import Results, Row, SuiteResults
@@ -265,7 +265,7 @@ def result_rows(results: SuiteResults) -> Iterator[ResultRow]:
 
 
 def _reference_rows(results: SuiteResults, references: ReferenceScores) -> Iterator[ResultRow]:
-    for name in ROWS:
+    for name in references.rows:
         bare = ResultRow(results.suite.name, "reference", name, OVERALL, "")
         for task in results.tasks.values():
             for metric in task.metrics:

@@ -9,7 +9,7 @@ from math import isnan
 
 from ludens.run.cells import TRUNCATED_LIMIT, Cell
 from ludens.run.comparisons import MIN_NONZERO
-from ludens.run.references import BLIND, ROWS, Score, TaskReferences, references_of
+from ludens.run.references import BLIND, ROWS, UPPER, Score, TaskReferences, references_of
 from ludens.run.report.table import Value
 from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
@@ -31,10 +31,22 @@ class ReferenceScores:
         suite, other = self.results.suite, self.results.tasks.keys() - self.results.comparable
         return references_of(suite, [task for task in suite.tasks if task.name not in other])
 
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """Rows of tables: the blind baseline, players that see one cue alone, the upper bound."""
+        scores = [score for task in self.tasks.values() for score in task.scores]
+        cues = dict.fromkeys(score.player for score in scores if score.kind == "cue")
+        return (BLIND, *cues, UPPER)
+
     def score(self, row: str, task: Task, metric: Metric) -> Score | None:
-        """What the player behind a row (`ROWS`) reached."""
+        """What the player behind a row reached."""
         scores = self.tasks.get(task.name)
-        return scores.get(ROWS[row], metric) if scores else None
+        if scores is None:
+            return None
+        if row in ROWS:
+            return scores.get(ROWS[row], metric)
+        cues = (one for one in scores.scores if one.kind == "cue" and one.player == row)
+        return next((one for one in cues if one.metric == metric.name), None)
 
     def table_estimate(self, row: str, task: Task, metric: Metric, *, raw: bool = False) -> Estimate | None:
         """The same as tables show it: the first metric normalised if anchored, unless `raw`."""

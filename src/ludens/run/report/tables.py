@@ -150,14 +150,17 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
                 kind_of(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
             )
         )
-    for name in ROWS:
+    for name in references.rows:
         values = [_value(references.table_estimate(name, s.task, s.metric), s.digits) for s in metrics_shown]
         if any(value != NOTHING for value in values):
             entries = [name, *values]
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
     for source in results.published:
-        quoted = [source.values.get(s.task.name) if s.first else None for s in metrics_shown]
+        quoted = [
+            source.values.get(s.task.name) if s.first else source.further.get((s.task.name, s.metric.name))
+            for s in metrics_shown
+        ]
         if any(value is not None for value in quoted):
             entries = [_source_label(source)]
             entries += [_published(value, s.digits) for value, s in zip(quoted, metrics_shown, strict=True)]
@@ -234,6 +237,9 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
             f"{MARK}: not significantly above the {BLIND}, the best player that never looks; the {UPPER} is "
             "the best known player."
         )
+    for cue in references.rows:
+        if cue not in ROWS:
+            yield f"{cue}: the best answers of a player that sees nothing else of the picture."
     if any(row.trained for row in results.rows):
         others = "; published models were not" if any(row.kind == "published" for row in rows) else ""
         yield f"{TRAINED}: trained on these tasks{others}."
@@ -265,8 +271,9 @@ def task_scores(results: SuiteResults) -> Table | None:
         for row in results.rows
         if row.summaries.keys() & set(names)
     ]
-    for reference in ROWS if rows else ():
-        reached = ReferenceScores(results).summaries(reference)
+    references = ReferenceScores(results)
+    for reference in references.rows if rows else ():
+        reached = references.summaries(reference)
         if reached.keys() & set(names):
             rows.append(TableRow("reference", [reference, *(_value(reached.get(name)) for name in names)]))
     for source in results.published if rows else ():
@@ -308,7 +315,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
     references = ReferenceScores(results)
     rows += [
         TableRow("reference", [name, task.name, column.unit, Value(estimate, column.digits)])
-        for name in (ROWS if rows else ())
+        for name in (references.rows if rows else ())
         for task in results.tasks.values()
         for metric in task.metrics
         for column in [MetricColumn(task, metric, normalised=False)]

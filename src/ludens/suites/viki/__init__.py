@@ -9,11 +9,23 @@ from pathlib import Path
 from ludens.core.config import PlayConfig
 from ludens.core.options import Touch, option
 from ludens.run.stats import Estimate, weighted_sum
-from ludens.run.task import MODEL, Metric, Suite, SuiteBuilder, Summary, Task, read_deviations, read_published
+from ludens.run.task import (
+    MODEL,
+    Metric,
+    Published,
+    Suite,
+    SuiteBuilder,
+    Summary,
+    Task,
+    fact,
+    read_deviations,
+    read_published,
+)
+from ludens.run.twins import both_of
 from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE
 
 ONE_TRY = PlayConfig(retries=0)
-EPISODES = 500
+EPISODES, SIGHT_EPISODES = 500, 100
 WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
 """Shares of the paper's 3,018 test samples of level 2."""
 _FOLDER = Path(__file__).parent
@@ -21,6 +33,17 @@ _FOLDER = Path(__file__).parent
 
 def _task(name: str, game: str, metrics: tuple[Metric, ...], seats: tuple[str, ...] = ("planner",)) -> Task:
     return Task(name, game, (dict.fromkeys(seats, MODEL),), EPISODES, metrics, ONE_TRY)
+
+
+def _published() -> tuple[Published, ...]:
+    """Tables 2 and 3: a key `TASK: METRIC` is a metric that is not the first of its task."""
+    rows = []
+    for row in read_published(_FOLDER / "published.toml", "VIKI, tables 2 and 3"):
+        named = {name: name.partition(": ")[::2] for name in row.values if ": " in name}
+        first = {name: value for name, value in row.values.items() if name not in named}
+        further = {(task, metric): row.values[name] for name, (task, metric) in named.items()}
+        rows.append(replace(row, values=first, further=further))
+    return tuple(rows)
 
 
 def _average(parts: Mapping[str, Estimate]) -> Estimate:
@@ -74,7 +97,7 @@ class Viki(SuiteBuilder):
             about="VIKI: robots of six types in a kitchen; choose the team, plan its steps, mark paths; with "
             "feedback, and step by step.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            published=read_published(_FOLDER / "published.toml", "VIKI, tables 2 and 3"),
+            published=_published(),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             summaries=(average,) if self.look == "map" else (),
             references=_FOLDER / "references.toml",
@@ -87,6 +110,31 @@ class Viki(SuiteBuilder):
             _task("plan/in-domain", f"viki/plan?{data}&split=id", PLAN),
             _task("plan/out-of-domain", f"viki/plan?{data}&split=ood", PLAN),
             _task("trace", f"viki/trace?{data}", TRACE),
+            _task("feedback/told", f"viki/plan?{data}&feedback=5", RETRY),
+            _task("feedback/untold", f"viki/plan?{data}&feedback=5&told=false", RETRY),
+        )
+
+
+@dataclass(frozen=True)
+class VikiSight(SuiteBuilder):
+    """Levels 1 and 2 in twin worlds."""
+
+    episodes: int = option(SIGHT_EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
+
+    def build(self) -> Suite:
+        both = both_of(fact("right"))
+        tasks = (
+            _task("activate", "viki/activate?twins=true", (both, *TEAM)),
+            _task("activate/out-of-domain", "viki/activate?split=ood&twins=true", (both, *TEAM)),
+            _task("plan/in-domain", "viki/plan?split=id&twins=true", (both, *PLAN)),
+            _task("plan/out-of-domain", "viki/plan?split=ood&twins=true", (both, *PLAN)),
+        )
+        return Suite(
+            name="viki-sight",
+            about="VIKI in twin worlds: the same task and robots in two places each, and both answers must be right.",
+            tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
+            deviations=read_deviations(_FOLDER / "deviations.md"),
+            references=_FOLDER / "references.toml",
         )
 
 

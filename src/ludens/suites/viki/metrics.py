@@ -35,6 +35,14 @@ AVERAGE = _mean("distance", "average", "mean of RMSE, Hausdorff and discrete Fre
 RMSE = _mean("RMSE", "rmse", "root mean square distance of points, in pixels")
 HAUSDORFF = _mean("HD", "hausdorff", "Hausdorff distance in pixels")
 FRECHET = _mean("DFD", "frechet", "discrete Frechet distance in pixels")
+RELATIVE = mean_of(
+    "distance by side",
+    lambda played: float(played.episode.facts["relative"]),
+    bounds=COUNT,
+    higher_is_better=False,
+    percent=True,
+    about="the distance divided by the longer side of the picture",
+)
 REWARD = mean_of("reward", own_return, bounds=(0.0, 1.0), about="what the answer earns in training")
 DONE = _fact("done", "reached", "the task is done in time")
 EFFICIENCY = mean_of(
@@ -44,6 +52,6 @@ REFUSED = _mean("refused steps", "refused", "steps that could not be done")
 
 TEAM = (RIGHT_TEAM, READABLE)
 PLAN = (RIGHT_PLAN, FEASIBLE, REACHED, ABOVE, READABLE)
-TRACE = (AVERAGE, RMSE, HAUSDORFF, FRECHET, REWARD, READABLE)
+TRACE = (AVERAGE, RMSE, HAUSDORFF, FRECHET, RELATIVE, REWARD, READABLE)
 RETRY = (*(within(attempts) for attempts in (6, 3, 1)), FEASIBLE, REACHED)
 ACT = (DONE, EFFICIENCY, ABOVE, REFUSED)
