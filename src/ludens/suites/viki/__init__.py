@@ -131,7 +131,7 @@ class VikiSight(SuiteBuilder):
         )
         return Suite(
             name="viki-sight",
-            about="VIKI in twin worlds: the same task and robots in two places each, and both answers must be right.",
+            about="VIKI in twin worlds: one task, things in two places, and both answers must be right.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             references=_FOLDER / "references.toml",
