@@ -70,6 +70,26 @@ def test_rows_stand_between_ours_and_published(found: SuiteResults) -> None:
     assert [str(entry).split()[0] for entry in rows[-3].entries[1:5]] == ["99.0", "20.0", "75.0", "64.7"]
 
 
+def test_a_cue_has_a_row_of_its_own(found: SuiteResults, tmp_path: Path) -> None:
+    """Named by the cue, between baseline and upper bound, empty where a task has no such cue."""
+    task = SUITE.tasks[0]
+    known = found.suite.references
+    assert known is not None
+    measured = dict(read_references(known))
+    own = measured[definition(task)]
+    cue = replace(_score("cue", task.metrics[0].name, 0.3), player="types present")
+    measured[definition(task)] = replace(own, scores=(*own.scores, cue))
+    file = tmp_path / "cues.toml"
+    write_references(file, measured)
+    table = scores(replace(found, suite=replace(found.suite, references=file)))
+    rows = [row.entries for row in table.rows if row.kind == "reference"]
+    assert [row[0] for row in rows] == [BLIND, "types present", UPPER]
+    assert isinstance(rows[1][1], Value)
+    assert rows[1][2] == NOTHING
+    assert any("types present" in line for line in table.legend)
+    assert "types present" not in str(scores(found).rows)
+
+
 def test_scores_not_above_the_baseline_are_marked(found: SuiteResults) -> None:
     rows = {str(row.entries[0]): row.entries for row in scores(found).rows}
     marked = {

@@ -98,7 +98,8 @@ def _row(game: Level, seed: int, order: Order) -> dict[str, Any]:
     state, view = _state(game, seed), view_of(game, order.render, seed)
     form = view.format(state, SEAT)
     answer, why = state.solution(SEAT) or "", reasoning(state)
-    parts = (view.rules(SEAT), view.notes(state, SEAT), form.ask(state.legal(SEAT)))
+    system, notes = view.system(state, SEAT), view.notes(state, SEAT)
+    parts = (system, notes) if system else (view.rules(SEAT), notes, form.ask(state.legal(SEAT)))
     return {
         "id": f"{game.name}/{seed}",
         "images": view.images(state, SEAT),
