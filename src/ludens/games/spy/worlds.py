@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, product
+from typing import Any
 
 from ludens.games.spy.checker import check
 from ludens.games.spy.clues import named
@@ -34,7 +35,8 @@ def _variations(scene: Scene) -> Iterator[Scene]:
             for attribute, values in ATTRIBUTES.items():
                 for value in values:
                     if value != getattr(things[group[0]], attribute):
-                        yield _replaced(scene, {i: replace(things[i], **{attribute: value}) for i in some})
+                        new: dict[str, Any] = {attribute: value}
+                        yield _replaced(scene, {i: replace(things[i], **new) for i in some})
     for a, b in combinations(range(len(things)), 2):
         first, second = things[a], things[b]
         swapped = {a: replace(first, x=second.x, y=second.y), b: replace(second, x=first.x, y=first.y)}
@@ -122,7 +124,8 @@ def _explanation(clue: str, scene: Scene, index: int, change: Collection[str]) -
     attributes = [name for name in ATTRIBUTES if name in change]
     others = [[value for value in ATTRIBUTES[name] if value != getattr(thing, name)] for name in attributes]
     for values in product(*others):
-        other = replace(thing, **dict(zip(attributes, values, strict=True)))
+        new: dict[str, Any] = dict(zip(attributes, values, strict=True))
+        other = replace(thing, **new)
         if check(clue, _replaced(scene, {index: other})):
             return other.name
     return ""
