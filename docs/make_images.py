@@ -26,6 +26,8 @@ OVERVIEWS = {
         "comma/maze", "comma/password", "comma/color", "comma/atm", "comma/telehealth",
     ),
 }  # fmt: skip
+TWINS = 10
+"""The first seed of the pair in `twins.png`."""
 STEPS = {"gomoku": 60, "chess": 30, "breakthrough": 30, "pong": 12, "kuhn_poker": 1, "minesweeper": 3}
 
 
@@ -59,7 +61,19 @@ def spy() -> Image.Image:
     return sheet
 
 
+def twins() -> Image.Image:
+    """Both worlds of a pair of questions."""
+    game = make("qa?board=tic_tac_toe&kind=winner&twins=true")
+    view, sheet = game.view(RenderOptions(size=512)), Image.new("RGB", (2 * SIDE + GAP, SIDE), "white")
+    for world in (0, 1):
+        picture = view.image(game.start(TWINS + world), "viewer")
+        panel = Image.fromarray(np.asarray(picture.rgb())).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        sheet.paste(panel, (world * (SIDE + GAP), 0))
+    return sheet
+
+
 def main() -> None:
+    twins().quantize(128).save(FOLDER / "twins.png", optimize=True)
     spy().save(FOLDER / "spy.png", optimize=True)
     for name, games in OVERVIEWS.items():
         columns = 4 if len(games) == 8 else 5

@@ -20,7 +20,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.testing import RULES, ConformanceError, Trial, check_game, states
-from tests.support.broken_places import BROKEN
+from tests.support.broken_twins import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
 from tests.support.playable import playable
 from tests.support.players import Scripted

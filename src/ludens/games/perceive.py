@@ -11,12 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from ludens.core.errors import Ambiguous, BadOption, Unreadable
-from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import DASHES, ReplyFormat, unwrap, without_reasoning
 from ludens.core.state import Legal, Question
+from ludens.core.twins import MARKS, TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, Matrix, board_option, number_range
 
@@ -62,7 +62,7 @@ SEAT = "viewer"
 
 
 @dataclass(frozen=True)
-class Perceive(Game):
+class Perceive(TwinGame["PerceiveQuestion"]):
     """Write the position on a board as a matrix of codes; every cell counts.
 
     Seats: `viewer`, alone, for one move.
@@ -70,6 +70,7 @@ class Perceive(Game):
     Actions: the matrix as nested lists, row by row from the top, as in `[[0, 1], [2, 0]]`.
     Rewards: the share of cells that are right; 0 for a reply that holds no matrix of the right shape.
     Facts: `by_code` has for each code on the board how many of its cells are right and how many there are.
+    Twins: two random positions; the cells that differ are compared.
     """
 
     name = "perceive"
@@ -90,9 +91,26 @@ class Perceive(Game):
         if self.pieces:
             bounds(board, self.pieces)
 
-    def start(self, seed: int) -> PerceiveQuestion:
+    def world(self, seed: int) -> PerceiveQuestion:
+        return self._question(stream(seed, "position"))
+
+    def pair(self, seed: int) -> tuple[PerceiveQuestion, PerceiveQuestion]:
+        first, random = self.world(seed), stream(seed, "twin")
+        while True:
+            second = self._question(random)
+            pairs = zip(_flat(first.matrix), _flat(second.matrix), strict=True)
+            compared = [cell for cell, (a, b) in enumerate(pairs) if a != b]
+            if compared:
+                first.compared = second.compared = compared
+                return first, second
+
+    def _question(self, random: Stream) -> PerceiveQuestion:
         board = board_of(self.board, RenderOptions())
-        return PerceiveQuestion(board, scattered(board, stream(seed, "position"), self.pieces, self.kinds))
+        return PerceiveQuestion(board, scattered(board, random, self.pieces, self.kinds))
+
+
+def _flat(matrix: Matrix) -> list[int]:
+    return [code for row in matrix for code in row]
 
 
 @lru_cache(maxsize=64)
@@ -112,6 +130,8 @@ class PerceiveQuestion(Question):
         super().__init__(SEAT, Legal.text())
         self.board = board
         self.matrix = matrix
+        self.compared: Sequence[int] = ()
+        """The cells that differ from those of the twin."""
 
     def refusal(self, seat: str, action: str) -> str | None:
         if not action:
@@ -125,10 +145,13 @@ class PerceiveQuestion(Question):
     def solution(self, seat: str) -> str | None:
         return canonical(self.matrix)
 
+    def _answered(self) -> Sequence[int | None]:
+        """The code that was answered for each cell."""
+        return _flat(json.loads(self.answer or "[]")) or [None] * (self.board.rows * self.board.columns)
+
     def _by_code(self) -> dict[int, tuple[int, int]]:
         """For each code on the board, how many of its cells are right and how many there are."""
-        truth = [code for row in self.matrix for code in row]
-        answered = [code for row in json.loads(self.answer or "[]") for code in row] or [None] * len(truth)
+        truth, answered = _flat(self.matrix), self._answered()
         right = Counter(code for code, other in zip(truth, answered, strict=True) if code == other)
         return {code: (right[code], count) for code, count in sorted(Counter(truth).items())}
 
@@ -149,7 +172,12 @@ class PerceiveQuestion(Question):
             "readable": bool(self.answer),
             "empty": str(self.board.empty),
             "by_code": {str(code): list(counts) for code, counts in by_code.items()},
+            **({MARKS: self._marks()} if self.compared else {}),
         }
+
+    def _marks(self) -> str:
+        truth, answered = _flat(self.matrix), self._answered()
+        return "".join("01"[truth[cell] == answered[cell]] for cell in self.compared)
 
 
 def canonical(matrix: Matrix) -> str:

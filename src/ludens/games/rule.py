@@ -15,6 +15,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal, Question, State
+from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, Places, RenderOptions, View
 from ludens.games.boards import BoardView, TurnView, board_option, listing, number_range
 from ludens.games.chess.bots import sight
@@ -22,6 +23,9 @@ from ludens.games.open_spiel import SpielState
 
 _ATTEMPTS = 1_000
 """Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
+_TWIN_ATTEMPTS = 20_000
+_LONGEST = 400
+"""Moves in a game that leads to a twin."""
 
 
 def bounds(name: str, text: str) -> tuple[int, int]:
@@ -114,6 +118,50 @@ def with_filled_cells(board: str, seed: int, filled: str) -> State:
     raise BadOption(f"no position of {board} with {filled} filled cells was found; choose another range.")
 
 
+def twin_position(board: str, first: State, seed: int, moves: str, filled: str) -> State:
+    """A position in which the same seat is to move and no move is valid that is valid in the first one.
+
+    Random moves as for any position, but those that are still valid in the first are made before others.
+    """
+    view = board_view(board) if filled else None
+    low, high = bounds("filled", filled) if view else bounds("moves", moves)
+    taken, own_notes = set(valid_moves(first)), _notes(board, first)
+    for attempt in range(_TWIN_ATTEMPTS):
+        choose, state = _opening(board, stream(seed, "twin").bits(), attempt)
+        for number in range(_LONGEST):
+            size = _filled(view, state) if view else number
+            if size > high:
+                break
+            shared = [move for move in valid_moves(state) if move in taken]
+            askable = size >= low and state.to_act == first.to_act and _can_be_asked(board, state)
+            if askable and not shared and _notes(board, state) == own_notes:
+                return state
+            following = _random_move(state, shared or valid_moves(state), choose)
+            if following is None:
+                break
+            state = following
+    raise BadOption(
+        f"no twin of a position of {board} was found: every valid move of one must be invalid in the other; "
+        "choose fuller boards."
+    )
+
+
+def _notes(board: str, position: State) -> str:
+    """What the seat to move is told in words."""
+    return board_game(board).view(RenderOptions()).notes(position, position.to_act[0])
+
+
+def _random_move(state: State, moves: Sequence[str], choose: Stream) -> State | None:
+    """The state after one of these moves that does not end the game; None where every one does."""
+    untried = list(moves)
+    while untried:
+        following = state.clone()
+        following.apply({state.to_act[0]: untried.pop(choose.below(len(untried)))})
+        if not following.over:
+            return following
+    return None
+
+
 def _opening(board: str, seed: int, attempt: int) -> tuple[Stream, State]:
     """The stream that chooses moves, and the start of a game; another game in every attempt."""
     choose = stream(seed, "position", *([attempt] if attempt else []))
@@ -160,7 +208,7 @@ SEAT = "player"
 
 
 @dataclass(frozen=True)
-class RuleQuestion(Game):
+class RuleQuestion(TwinGame["MoveQuestion"]):
     """Name one valid move; the game itself decides whether it is one.
 
     Seats: `player`, alone, for one move.
@@ -168,6 +216,8 @@ class RuleQuestion(Game):
     Actions: one move, spelt as in that game.
     Rewards: 1 for a valid move, 0 for anything else.
     Facts: `choices` counts the valid moves, `chance` is their share of all moves that can be named.
+    Twins: two positions with the same player to move and no valid move in common. Where every empty cell is a
+    valid move both must be at least half full: choose `filled` accordingly.
     """
 
     name = "rule"
@@ -189,14 +239,17 @@ class RuleQuestion(Game):
         if self.filled:
             bounds("filled", self.filled)
 
-    def start(self, seed: int) -> MoveQuestion:
+    def world(self, seed: int) -> MoveQuestion:
         if self.filled:
             position = with_filled_cells(self.board, seed, self.filled)
         else:
             position = after_moves(self.board, seed, self.moves)
-        if isinstance(position, SpielState):
-            position.last = {}  # the question shows a position, not a game
         return MoveQuestion(self.board, position)
+
+    def pair(self, seed: int) -> tuple[MoveQuestion, MoveQuestion]:
+        first = self.world(seed)
+        second = twin_position(self.board, first.position, seed, self.moves, self.filled)
+        return first, MoveQuestion(self.board, second)
 
 
 class MoveQuestion(Question):
@@ -206,6 +259,8 @@ class MoveQuestion(Question):
         super().__init__(SEAT, Legal.text(200))
         self.board = board
         self.position = position
+        if isinstance(position, SpielState):
+            position.last = {}  # the question shows a position, not a game
 
     @property
     def mover(self) -> str:

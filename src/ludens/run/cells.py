@@ -19,6 +19,7 @@ from ludens.run.plan import job_key
 from ludens.run.rows import EPISODES, STATS, EpisodeRow, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, normalised
 from ludens.run.task import EpisodeResult, LabelPair, Metric, Task, entrant_seats
+from ludens.run.twins import pair_scores
 
 TRUNCATED_LIMIT = 0.02
 """The proportion of truncated replies above which results have a warning."""
@@ -182,7 +183,9 @@ class Cell:
         return self.episodes.values_of(index)
 
     def paired_values(self, metric: Metric) -> dict[Place, float]:
-        """The metric of each episode; empty if single episodes have none."""
+        """The metric of each episode or pair of twin worlds; empty if it has no value for one of them."""
+        if metric.twins:
+            return pair_scores(self.values(metric))
         return self.values(metric) if metric.paired else {}
 
     def shown(self, metric: Metric | None = None) -> Estimate:

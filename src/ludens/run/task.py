@@ -63,6 +63,8 @@ class Metric:
     about: str = ""
     paired: bool = True
     """Whether `value` is the metric of one episode: a number that can be compared on shared seeds."""
+    twins: bool = False
+    """Whether two episodes in twin worlds are one observation; `ludens.run.twins` makes such metrics."""
     labels: Callable[[EpisodeResult], Iterable[LabelPair]] | None = None
     """Truth and answer of each question of an episode, for metrics of classification."""
     bounds: Bounds | None = None

@@ -14,6 +14,7 @@ CATALOGUE = {
     "play": "ludens.suites.people:Play",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:PlaygroundMini",
+    "playground-sight": "ludens.suites.playground:PlaygroundSight",
     "playground-sweeps": "ludens.suites.playground:Sweeps",
     "study": "ludens.suites.people:Study",
     "vision-zero": "ludens.suites.vision_zero:VisionZero",

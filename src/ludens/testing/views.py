@@ -11,6 +11,7 @@ from ludens.core.errors import MoveError
 from ludens.core.random import stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import State
+from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, Place, Places, RenderOptions, View, view_of
 from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, other_future, rule, sight, snapshot
 
@@ -279,3 +280,53 @@ def _unambiguous(trial: Trial, seat: str, places: Places) -> None:
             trial.need(
                 path[:end] not in complete, f"{seat} cannot click {action!r}: another action ends before"
             )
+
+
+@rule
+def twins_differ_only_in_pictures(trial: Trial) -> None:
+    """Twin worlds agree in every word that a seat receives; their pictures and right answers differ."""
+    game = trial.game
+    if not isinstance(game, TwinGame) or not game.twins:
+        return
+    for pair in trial.seeds:
+        trial.seed = 2 * pair
+        first, second = game.start(2 * pair), game.start(2 * pair + 1)
+        trial.need(first.to_act == second.to_act, "the worlds of a pair have different seats to act")
+        for render in trial.views:
+            for seat in first.to_act:
+                views = view_of(game, render, 2 * pair), view_of(game, render, 2 * pair + 1)
+                _same_words(trial, views, (first, second), seat)
+        if game.question:
+            _other_answers(trial, first, second)
+            _other_answers(trial, second, first)
+
+
+def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, State], seat: str) -> None:
+    actions_told = isinstance(trial.game, TwinGame) and trial.game.actions_told
+    seen = [dict(sight(view, world, seat)) for view, world in zip(views, worlds, strict=True)]
+    pictures, other_pictures = (sights.pop("pictures") for sights in seen)
+    trial.need(pictures != other_pictures, f"{seat} sees the same pictures in both worlds of a pair")
+    for sights, view, world in zip(seen, views, worlds, strict=True):
+        if view.offers(seat) != "text":
+            del sights["text"]
+        sights["brief"] = view.brief(world, seat)
+        if not actions_told:
+            del sights["legal actions"], sights["places"]
+    for what, value in seen[0].items():
+        trial.need(value == seen[1][what], f"the {what} of {seat} tell the worlds of a pair apart")
+
+
+def _other_answers(trial: Trial, world: State, other: State) -> None:
+    """The solution of the other world can be given in this one, where it is worth less than the own one."""
+    [seat] = world.to_act
+    solution, foreign = world.solution(seat), other.solution(seat)
+    if solution is None or foreign is None:
+        trial.fail("a world of a pair has no solution")
+    refused = world.refusal(seat, foreign)
+    trial.need(refused == other.refusal(seat, foreign), "a refusal tells the worlds of a pair apart")
+    values = []
+    for answer in (solution, foreign):
+        answered = world.clone()
+        answered.apply({seat: answer})
+        values.append(answered.returns[seat])
+    trial.need(values[1] < values[0], "an answer is right in both worlds of a pair")

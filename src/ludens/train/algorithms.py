@@ -12,6 +12,7 @@ from typing import Any
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.game import Game, GameStage
 from ludens.core.registry import make
+from ludens.core.twins import pair_of
 from ludens.train.policy import TokenSample, Trajectory
 from ludens.train.recipe import AdvantageOptions, Recipe, SwitchOptions
 
@@ -33,6 +34,34 @@ def normalise_groups(samples: Iterable[TokenSample], *, scale: bool = True) -> N
         for sample in group:
             centred = sample.reward - mean
             sample.advantage = centred / (deviation + EPSILON) if scale and deviation > 0 else centred
+
+
+def reward_pairs(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    """Give each sample the lower reward of it and its counterpart in the twin world: both must be right.
+
+    The counterpart is that of the same seat, step and attempt in the episode of the twin with the same number
+    among the episodes of its seed. Samples without one, where an episode was void, are left out.
+    """
+    worlds: dict[tuple[int, int], dict[int, Trajectory]] = defaultdict(dict)
+    for trajectory in trajectories:
+        episode = trajectory.episode
+        worlds[pair_of(episode.seed), episode.sample][episode.seed % 2] = trajectory
+    paired = []
+    for world in worlds.values():
+        places = [{(s.seat, s.step, s.attempt): s for s in world[n].samples} for n in sorted(world)]
+        if len(places) < 2:
+            continue
+        shared = places[0].keys() & places[1].keys()
+        for number, samples in enumerate(places):
+            others = places[1 - number]
+            own = world[number]
+            chosen = [
+                replace(sample, reward=min(sample.reward, others[place].reward))
+                for place, sample in samples.items()
+                if place in shared
+            ]
+            paired.append(replace(own, samples=chosen))
+    return sorted(paired, key=lambda trajectory: trajectory.number)
 
 
 @dataclass
@@ -99,6 +128,8 @@ class Grpo:
         fallback earned: where others of their group earned less, they would be learnt.
         """
         kind, penalty = kind or self.options.kind, self.options.unreadable
+        if self.options.reward == "both":
+            trajectories = reward_pairs(trajectories)
         samples = [sample for trajectory in trajectories for sample in trajectory.samples]
         refused = [sample for sample in samples if penalty and not sample.readable]
         for sample in refused:

@@ -20,6 +20,7 @@ from ludens.core.options import Touch, option_values, options_of
 from ludens.core.policy import Access, option_accesses
 from ludens.core.registry import GAMES, make
 from ludens.core.spec import parse_spec
+from ludens.core.twins import TwinGame
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
@@ -69,6 +70,8 @@ def check(recipe: Recipe) -> None:
             f"the recipe's rehearsal.share needs [[demonstrations]] of bots in games other than {game.name}."
         )
     _check_rewards(game)
+    if recipe.advantage.reward == "both":
+        _check_twins(recipe, game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
     path = recipe.model.path
     if recipe.model.kind == "hf" and not path:
@@ -179,6 +182,20 @@ def _check_demonstrations(source: Demonstration) -> None:
         game = make(source.game)
         for player in filter(None, (source.bot, source.player)):
             agent(player, game)
+
+
+def _check_twins(recipe: Recipe, game: Game) -> None:
+    if not isinstance(game, TwinGame) or not game.twins:
+        raise BadOption(
+            f'the recipe\'s advantage.reward = "both" needs a game with twins=true in [play]; {game.name} is '
+            f"{'played without it' if isinstance(game, TwinGame) else 'a game without twins'}."
+        )
+    play = recipe.play
+    if play.first_seed % 2 or play.episodes % 2 or play.seeds % 2:
+        raise BadOption(
+            'with advantage.reward = "both", play.first_seed, play.episodes and play.seeds must be even: two '
+            "seeds are a pair."
+        )
 
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:

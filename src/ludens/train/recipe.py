@@ -120,6 +120,11 @@ class AdvantageOptions(Section, name="advantage"):
     kind: str = option(
         "group", choices=("group", "role", "none"), help="relative to a group, to a role's baseline, or raw"
     )
+    reward: str = option(
+        "own",
+        choices=("own", "both"),
+        help="what a reply earns: its own reward, or the lower one of it and its twin (twins=true)",
+    )
     group: str = option("seed seat", help="attributes of a sample that make a group")
     scale: bool = option(True, help="divide by the standard deviation of the group")
     alpha: float = option(0.95, low=0, high=1, help="weight of the past in role baselines")

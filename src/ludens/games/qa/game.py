@@ -9,22 +9,22 @@ from typing import Any, ClassVar
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.game import Game
 from ludens.core.options import option
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, Question
+from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, board_option
 from ludens.games.perceive import board_of
 from ludens.games.qa.boards import QUESTIONS
-from ludens.games.qa.questions import QaItem
+from ludens.games.qa.questions import QaItem, TwinStream
 
 SEAT = "viewer"
 
 
 @dataclass(frozen=True)
-class Qa(Game):
+class Qa(TwinGame["ChoiceQuestion"]):
     """Answer a question about a position on a board by the letter of the right option.
 
     Seats: `viewer`, alone, for one move.
@@ -55,14 +55,21 @@ class Qa(Game):
         if self.kind and self.kind not in QUESTIONS[name]:
             raise UnknownName(f"question about {name}", self.kind, QUESTIONS[name])
 
-    def start(self, seed: int) -> ChoiceQuestion:
+    def world(self, seed: int) -> ChoiceQuestion:
         board = board_of(self.board, RenderOptions())
         kind = self.kind or stream(seed, "kind").choice(list(QUESTIONS[board.game.name]))
         return ChoiceQuestion(self, board, kind, ask(board, kind, seed), seed)
 
+    def pair(self, seed: int) -> tuple[ChoiceQuestion, ChoiceQuestion]:
+        """The same question and options about two positions."""
+        first = self.world(seed)
+        item = ask(first.board, first.kind, seed, turn=stream(seed, "twin"))
+        return first, ChoiceQuestion(self, first.board, first.kind, item, seed)
 
-def ask(board: BoardView, kind: str, seed: int, *names: str) -> QaItem:
-    return QUESTIONS[board.game.name][kind](board, stream(seed, "question", board.game.name, kind, *names))
+
+def ask(board: BoardView, kind: str, seed: int, *names: str, turn: Stream | None = None) -> QaItem:
+    random = stream(seed, "question", board.game.name, kind, *names)
+    return QUESTIONS[board.game.name][kind](board, TwinStream(random, turn) if turn else random)
 
 
 @lru_cache(maxsize=512)

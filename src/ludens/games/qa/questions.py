@@ -212,10 +212,24 @@ class Choice(Generic[T]):
         )
 
 
+class TwinStream(Stream):
+    """Draws what the stream of a question draws, but for the right option: that of the twin world."""
+
+    __slots__ = ("turn",)
+
+    def __init__(self, question: Stream, turn: Stream) -> None:
+        super().__init__(0)
+        self._state = question._state
+        self.turn = turn
+
+
 def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
     """Offer these values, or a sample where there are many, in random order; any may be the right one."""
     offered = random.sample(values, min(most, len(values)))
-    return Choice(tuple(offered), random.below(len(offered)))
+    right = random.below(len(offered))
+    if isinstance(random, TwinStream):
+        right = (right + 1 + random.turn.below(len(offered) - 1)) % len(offered)
+    return Choice(tuple(offered), right)
 
 
 def choose_near(natural: int, top: int, random: Stream, bottom: int = 0) -> Choice[int]:

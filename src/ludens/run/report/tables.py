@@ -117,6 +117,11 @@ class MetricColumn:
         )
 
 
+def headline(task: Task) -> tuple[Metric, ...]:
+    """The first metric; where that is one of pairs of twin worlds, the usual one of single episodes too."""
+    return task.metrics[: 2 if task.metrics[0].twins else 1]
+
+
 def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[MetricColumn]:
     """The metrics that tables show: the first of each task, or those named."""
     names = {metric.name for task in results.tasks.values() for metric in task.metrics}
@@ -127,7 +132,7 @@ def metric_columns(results: SuiteResults, metrics: Sequence[str] = ()) -> list[M
         MetricColumn(task, metric, metric is task.metrics[0] and task.name in results.suite.anchors)
         for task in results.tasks.values()
         for metric in task.metrics
-        if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric is task.metrics[0])
+        if metric.name in metrics or ALL_METRICS in metrics or (not metrics and metric in headline(task))
     ]
 
 

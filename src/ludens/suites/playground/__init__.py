@@ -14,7 +14,8 @@ from ludens.core.errors import UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
-from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, read_deviations
+from ludens.run.task import MODEL, Metric, Published, Suite, SuiteBuilder, Task, fact, read_deviations
+from ludens.run.twins import both_of
 from ludens.suites.playground.metrics import (
     ABOVE_CHANCE,
     BALANCED,
@@ -71,6 +72,8 @@ SIDES = ("first", "second", "both")
 SEEING = (CELLS, BALANCED, OCCUPIED, EXACT, READABLE)
 FOLLOWING = (VALID, ABOVE_CHANCE, READABLE)
 
+
+TWINS = "&twins=true"
 
 _SHARES = frozenset({"perceive", "qa", "rule", "density", "variety"})
 
@@ -207,6 +210,39 @@ class PlaygroundMini(_Rated):
         about = "LVLM-Playground in small: ten questions of each type, two games of each."
         full = Playground(self.ratings).build()
         return full.limited("playground-mini", about, lambda task: 2 if task.name.startswith("e2e/") else 10)
+
+
+FULLER = {
+    **_DENSE,
+    "sudoku": "&filled=45-70",
+    "minesweeper": "&filled=36-50",
+    "gomoku": "&filled=115-157",
+}
+"""Boards on which a twin can have no valid move in common."""
+
+
+@dataclass(frozen=True)
+class PlaygroundSight(SuiteBuilder):
+    """Questions in twin worlds: who does not look is right in one of them at most."""
+
+    episodes: int = option(EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
+
+    def build(self) -> Suite:
+        cells = both_of(about="of the cells that differ between twin boards, those right on both")
+        valid, right = both_of(fact("valid")), both_of(fact("right"))
+        tasks = (
+            *(question("perceive", game, (cells, *SEEING), TWINS) for game in GAMES),
+            *(question("qa", game, (right, *accuracy(game)), TWINS) for game in GAMES),
+            *(question("rule", game, (valid, *FOLLOWING), FULLER[game] + TWINS) for game in GAMES),
+        )
+        return Suite(
+            name="playground-sight",
+            about="LVLM-Playground in twin worlds: the same question about two boards, and both answers must "
+            "be right.",
+            tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
+            deviations=DEVIATIONS,
+            references=REFERENCES,
+        )
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from ludens.core.game import Game
+from ludens.core.errors import BadOption
 from ludens.core.options import option
-from ludens.core.random import Stream
+from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.reply import ActionFormat
 from ludens.core.state import Legal, State
-from ludens.core.view import Picture, RenderOptions, View
+from ludens.core.twins import TwinGame
+from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
-from ludens.suites.vs_bench.samples import PredictionSample, game_of, options_of, sample
+from ludens.suites.vs_bench.samples import PredictionSample, game_of, options_of, sample, slots
 
 SEAT = "observer"
+_ATTEMPTS = 200
+_FAR = 2**31
 
 
 @dataclass(frozen=True)
-class Predict(Game):
+class Predict(TwinGame["Prediction"]):
     """Predict the other player's next action.
 
     Seats: `observer`, alone, for one move.
@@ -50,8 +53,26 @@ class Predict(Game):
     def seats(self) -> tuple[str, ...]:
         return (SEAT,)
 
-    def start(self, seed: int) -> Prediction:
+    @property
+    def actions_told(self) -> bool:
+        return recipe_of(self.game, self.rule).listed
+
+    def world(self, seed: int) -> Prediction:
         return Prediction(sample(self.game, seed, self.rule))
+
+    def pair(self, seed: int) -> tuple[Prediction, Prediction]:
+        """Two decisions of the same seat about which the observer reads the same words."""
+        first, view = self.world(seed), view_of(self, RenderOptions(), 0)
+        assert isinstance(view, PredictView)
+        for attempt in range(_ATTEMPTS):
+            # Numbers of the same remainder ask for the same seat in the same match.
+            number = seed + len(slots(self.game, self.rule)) * stream(seed, "twin", attempt).between(1, _FAR)
+            other = self.world(number)
+            differ = other.sample.truth.isdisjoint(first.sample.truth)
+            pictures = [[p.hash for p in view.images(each, SEAT)] for each in (first, other)]
+            if differ and view.words(other) == view.words(first) and pictures[0] != pictures[1]:
+                return first, other
+        raise BadOption(f"no twin of question {seed} about {self.game} was found: its words tell the answer.")
 
 
 class Prediction(State):
@@ -137,6 +158,10 @@ class PredictView(View):
         section = "question" if self._recipe.listed else "question unlisted"
         request = self.templates.fill(section, target=question.target, observer=question.observer)
         return "\n\n".join(filter(None, (self._watched.rules(question.observer), notes, request)))
+
+    def words(self, state: Prediction) -> tuple[str, ...]:
+        """What the observer reads."""
+        return (self.notes(state, SEAT), *(state.sample.options if self._recipe.listed else ()))
 
     def guess(self, state: Prediction, seat: str, random: Stream) -> str:
         """Where the actions are not listed, one that can be named."""

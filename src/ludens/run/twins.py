@@ -1,0 +1,74 @@
+"""Metrics over pairs of twin worlds: a pair counts where the answers in both worlds are right."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ludens.core.twins import MARKS, pair_of
+from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
+from ludens.run.task import EpisodeResult, Metric, Observation
+
+Marks = str
+"""One sign per answer that differs between the worlds: `1` where it is right, else `0`."""
+Place = tuple[int, int, int]
+
+
+def pair_score(first: Marks, second: Marks) -> float:
+    """The share of the answers that are right in both worlds."""
+    both = sum(a == b == "1" for a, b in zip(first, second, strict=False))
+    return both / max(len(first), len(second), 1)
+
+
+def pair_scores(values: Mapping[Place, Marks]) -> dict[Place, float]:
+    """The score of each complete pair, under the place of its first world."""
+    pairs: defaultdict[Place, dict[int, Marks]] = defaultdict(dict)
+    for (seed, seating, sample), marks in values.items():
+        pairs[2 * pair_of(seed), seating, sample][seed % 2] = marks
+    return {place: pair_score(*worlds.values()) for place, worlds in pairs.items() if len(worlds) == 2}
+
+
+def both_of(
+    right: Callable[[EpisodeResult], bool | None] | None = None, about: str = "", name: str = "both"
+) -> Metric:
+    """The share of pairs whose two answers are right; a player that never looks and never throws dice has 0.
+
+    Args:
+        right: Whether the answer of an episode is right, where it has one; by default the fact `marks` says
+            which of its answers are right, and the share of them that are right in both worlds counts.
+        about: What is right, for the legend.
+        name: Name of the metric.
+    """
+
+    def value(played: EpisodeResult) -> Marks | None:
+        if right is None:
+            marks: Marks | None = played.episode.facts.get(MARKS)
+            return marks
+        answer = right(played)
+        return None if answer is None else "1" if answer else "0"
+
+    return Metric(
+        name, value, _combine, percent=True, paired=False, twins=True,
+        about=about or "pairs of twin worlds (same words, other pictures) with the right answer in both",
+    )  # fmt: skip
+
+
+def _combine(observations: Sequence[Observation]) -> Estimate:
+    """The mean over pairs; an incomplete pair does not count."""
+    worlds: defaultdict[int, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
+    for seed, marks in observations:
+        worlds[pair_of(seed)][seed % 2].append(marks)
+    pairs = [
+        [pair_score(a, b) for a, b in zip(first, second, strict=True)]
+        for first, second in worlds.values()
+        if first and len(first) == len(second)
+    ]
+    if all(score in (0.0, 1.0) for scores in pairs for score in scores):
+        return seat_swapped_rate([[score == 1.0 for score in scores] for scores in pairs])
+    return seat_swapped(pairs, bounds=(0.0, 1.0))
+
+
+def with_twins(game: str) -> str:
+    """The spec of a game with the option `twins`."""
+    return f"{game}{'&' if '?' in game else '?'}twins=true"
