@@ -1,6 +1,6 @@
 """Vision-Zero: the spy game of a model against a reference, as civilians and as the spy.
 
-    vision-zero-sight       100 games on each source: the model in one seat among other players
+    vision-zero-sight       votes in twin worlds; 100 games on each source, the model in one seat
     vision-zero-sight-mini  10 games on drawn scenes
     vision-zero             the paper's seats: the model is all civilians, or the spy
     vision-zero-mini        10 games on drawn scenes
@@ -23,8 +23,21 @@ from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.games.spy.game import SPY
 from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
+from ludens.games.spy.vote import SEAT as VOTER
 from ludens.pictures import set_names
-from ludens.run.task import MODEL, Metric, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
+from ludens.run.task import (
+    MODEL,
+    Metric,
+    Published,
+    Seating,
+    Suite,
+    SuiteBuilder,
+    Task,
+    fact,
+    rate_of,
+    read_deviations,
+)
+from ludens.run.twins import both_of
 from ludens.suites.vision_zero.metrics import METRICS, SIGHT_METRICS
 
 PUBLISHED = tuple(
@@ -127,9 +140,18 @@ def _civilians(game: str) -> list[str]:
     return [seat for seat in make(game).seats if seat != SPY]
 
 
+def vote(name: str, source: str) -> Task:
+    """Votes in twin worlds: the same clues, and the pictures of the civilians and of the spy exchanged."""
+    right = rate_of("right", fact("right"), about="votes for the spy")
+    abstained = rate_of("n/a", fact("abstained"), higher_is_better=False, about="abstentions")
+    metrics = (both_of(fact("right")), right, abstained)
+    return Task(f"vote/{name}", f"spy/vote?source={source}&twins=true", ({VOTER: MODEL},), GAMES, metrics)
+
+
 @dataclass(frozen=True)
 class VisionZeroSight(VisionZero):
-    """100 games on each source, the model in one seat: as a civilian among others, and as the spy."""
+    """Votes in twin worlds, and 100 games on each source with the model in one seat: as a civilian among
+    others, and as the spy."""
 
     partners: str = option(
         "",
@@ -145,10 +167,13 @@ class VisionZeroSight(VisionZero):
 
     def build(self) -> Suite:
         sources = {"set": self.source} if self.source else self._installed()
-        tasks = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
-        about = "The spy game of Vision-Zero with one seat for the model, as a civilian and as the spy."
+        votes = tuple(vote(name, where) for name, where in sources.items() if _described(where))
+        games = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
+        about = "Votes in twin worlds, and games with one seat for the model, as a civilian and as the spy."
         deviations = (*SEATS, *DEVIATIONS)
-        return Suite("vision-zero-sight", about, tasks, deviations=deviations, references=REFERENCES)
+        return Suite(
+            "vision-zero-sight", about, (*votes, *games), deviations=deviations, references=REFERENCES
+        )
 
     @property
     def _partners(self) -> tuple[str, ...]:
@@ -176,5 +201,5 @@ class VisionZeroSightMini(VisionZeroSight):
     def build(self) -> Suite:
         full = VisionZeroSight(self.reference, "", self.partners, self.seats).build()
         return full.limited(
-            "vision-zero-sight-mini", full.about, lambda task: FEW if task.name == "flat" else 0
+            "vision-zero-sight-mini", full.about, lambda task: FEW if task.name.endswith("flat") else 0
         )
