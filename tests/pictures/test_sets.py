@@ -79,7 +79,7 @@ def test_the_hash_is_the_one_the_page_describes(tmp_path: Path) -> None:
     """Computed here from the file, without the code that writes or reads it."""
     lines = (write(tmp_path / "a") / "manifest.jsonl").read_bytes().splitlines(keepends=True)
     written = orjson.loads(lines[0])["sha256"]
-    unsigned = lines[0].replace(written.encode(), b"")
+    unsigned = lines[0].replace(written.encode(), b"").replace(b'"name":"tiny"', b'"name":""')
     assert sha256(unsigned + b"".join(lines[1:])).hexdigest() == written
     assert open_set(tmp_path / "a").hash == written[:16]
 
@@ -131,6 +131,17 @@ def test_the_folder_of_each_platform(
     assert user_folder() == Path(folder)
 
 
+def test_the_hash_is_that_of_the_contents(tmp_path: Path) -> None:
+    """The same pictures have one hash under every name; in the first format the name was part of it."""
+    for number in (1, 2):
+        first = open_set(write(tmp_path / f"a{number}", replace(HEADER, format=number)))
+        renamed = open_set(write(tmp_path / f"b{number}", replace(HEADER, name="other", format=number)))
+        assert (first.name, renamed.name) == ("tiny", "other")
+        assert (first.hash == renamed.hash) is (number == 2)
+    settings = open_set(write(tmp_path / "c", replace(HEADER, settings={"seed": 4})))
+    assert settings.hash != open_set(tmp_path / "a2").hash
+
+
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = open_set(write(tmp_path / "a"))
     size = opened.entries[0].files["original"]
@@ -156,9 +167,10 @@ def signed(folder: Path, old: str, new: str) -> None:
     """Edit the manifest and sign it again, as a forger would."""
     path = folder / "manifest.jsonl"
     first, _, body = path.read_bytes().partition(b"\n")
-    head = orjson.loads(first) | {"sha256": ""}
+    head = orjson.loads(first)
     body = body.replace(old.encode(), new.encode(), 1)
-    head["sha256"] = sha256(orjson.dumps(head) + b"\n" + body).hexdigest()
+    unnamed = orjson.dumps(head | {"sha256": "", "name": ""})
+    head["sha256"] = sha256(unnamed + b"\n" + body).hexdigest()
     path.write_bytes(orjson.dumps(head) + b"\n" + body)
 
 
@@ -176,8 +188,9 @@ OTHER = {"original": "images/000-original.png", "modified": "images/000-modified
         (lambda f: replaced(f, '"k":1', '"k":2'), "edited after"),
         (lambda f: replaced(f, '"seed":3', '"seed":4'), "edited after"),
         (lambda f: replaced(f, '"entries":3', '"entries":2'), "edited after"),
-        (lambda f: signed(f, '"format":1', '"format":1'), ""),
-        (lambda f: replaced(f, '"format":1', '"format":2'), "format 2"),
+        (lambda f: replaced(f, '"name":"', '"name":"another-'), ""),
+        (lambda f: replaced(f, '"format":2', '"format":3'), "format 3"),
+        (lambda f: replaced(f, '"format":2', '"format":1'), "edited after"),
         (lambda f: (f / "manifest.jsonl").write_text(""), "line 1 is not valid"),
         (lambda f: (f / "manifest.jsonl").write_bytes(b"\xff\n"), "line 1 is not valid"),
         (lambda f: (f / "manifest.jsonl").unlink(), "has no manifest.jsonl"),
@@ -210,8 +223,8 @@ def test_a_bad_manifest_is_refused(edit: Callable[[Path], object], message: str,
 
 
 def test_a_bad_count_is_refused() -> None:
-    head = orjson.loads(write_manifest(HEADER, [])) | {"entries": 1, "sha256": ""}
-    head["sha256"] = sha256(orjson.dumps(head) + b"\n").hexdigest()
+    head = orjson.loads(write_manifest(HEADER, [])) | {"entries": 1}
+    head["sha256"] = sha256(orjson.dumps(head | {"sha256": "", "name": ""}) + b"\n").hexdigest()
     with pytest.raises(BadFile, match="has 0 entries, but its header says 1"):
         read_manifest(orjson.dumps(head) + b"\n")
 

@@ -63,6 +63,43 @@ def test_pictures_that_bots_cannot_read_need_a_reference(place: Path) -> None:
     assert "chart" in [task.name for task in suite("vision-zero?reference=bot/random").tasks]
 
 
+def test_one_model_sits_among_varied_partners() -> None:
+    for name in ("vision-zero-sight", "vision-zero-sight-mini"):
+        for task in suite(name).tasks:
+            civilian, spy = task.seatings
+            assert [seat for seat, who in civilian.items() if who == MODEL] == ["civilian_1"]
+            assert [seat for seat, who in spy.items() if who == MODEL] == ["spy"]
+            partners = {who for seat, who in civilian.items() if seat not in ("spy", "civilian_1")}
+            assert len(partners) == 3
+            assert civilian["spy"] == "bot/clever"
+            assert partners == {who for seat, who in spy.items() if seat != "spy"}
+            assert task.metrics[0].name == "votes right"
+            assert {metric.name for metric in task.metrics} == set(BY_NAME)
+    assert [task.name for task in suite("vision-zero-sight-mini").tasks] == ["flat"]
+    copies, _ = suite("vision-zero-sight?seats=copies").tasks[0].seatings
+    assert list(copies.values()).count(MODEL) == 4
+
+
+def test_partners_can_be_named(place: Path) -> None:
+    made_set(place, "photos", described=False, generator="spy/photos")
+    with pytest.raises(BadOption, match="partners=SPEC"):
+        suite("vision-zero-sight?source=photos&reference=bot/random")
+    [task] = suite("vision-zero-sight?source=photos&reference=bot/random&partners=bot/first, bot/guess").tasks
+    civilian, spy = task.seatings
+    assert list(civilian.values()) == ["bot/random", MODEL, "bot/first", "bot/guess", "bot/first"]
+    assert list(spy.values()) == [MODEL, "bot/first", "bot/guess", "bot/first", "bot/guess"]
+    assert "chart" not in [task.name for task in suite("vision-zero-sight?reference=bot/random").tasks]
+
+
+def test_a_civilian_wins_with_the_others() -> None:
+    game = Spy(civilians=2, rounds=1)
+    players = dict.fromkeys(game.seats, agent("bot/oracle", game))
+    episode = play_sync(game, players, 0)
+    assert BY_NAME["won"].value(EpisodeResult("a", episode, ("civilian_1",))) == 1.0
+    assert BY_NAME["won as civilians"].value(EpisodeResult("a", episode, ("civilian_1",))) == 1.0
+    assert BY_NAME["won"].value(EpisodeResult("a", episode, ("spy",))) == 0.0
+
+
 def test_ablations_and_published_rows() -> None:
     tasks = suite("vision-zero-ablations").tasks
     assert [make(task.game).options["civilians"] for task in tasks] == [2, 3, 4, 4, 4, 4]

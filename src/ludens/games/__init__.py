@@ -23,6 +23,7 @@ CATALOGUE = {
     "qa": "ludens.games.qa.game:Qa",
     "rule": "ludens.games.rule:RuleQuestion",
     "spy": "ludens.games.spy.game:Spy",
+    "spy/vote": "ludens.games.spy.vote:SpyVote",
     "comma/wire": "ludens.games.comma.wire:Wire",
     "comma/who": "ludens.games.comma.who:Who",
     "comma/led": "ludens.games.comma.led:Led",

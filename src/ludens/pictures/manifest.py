@@ -1,7 +1,8 @@
 """The manifest of a picture set: `manifest.jsonl`, a header and one line per entry.
 
 The header has the number of entries and a SHA-256 over itself and all lines, which have the SHA-256 of every
-file, so that an edit of a line, a file or the header is detected.
+file, so that an edit of a line, a file or the header is detected. The name of the set is not part of it: the
+same pictures have the same hash in every folder.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from ludens.core.errors import BadFile
 from ludens.core.validation import Invalid, read_json
 
 MANIFEST = "manifest.jsonl"
-FORMAT = 1
+FORMAT = 2
+NAMED_HASH = 1
+"""The format whose hash depends on the name of the set; such sets can be read."""
 PAIR = "pair"
 PAIR_ROLES = ("original", "modified")
 MAX_LINE = 1 << 20
@@ -103,8 +106,10 @@ def read_manifest(data: bytes) -> tuple[Header, tuple[Entry, ...]]:
 
 def read_header(line: bytes) -> Header:
     header = _parsed(Header, line, "line 1")
-    if header.format != FORMAT:
-        raise BadFile(f"the set has format {header.format}; this version of Ludens reads format {FORMAT}")
+    if header.format not in (NAMED_HASH, FORMAT):
+        raise BadFile(
+            f"the set has format {header.format}; this version of Ludens reads formats up to {FORMAT}"
+        )
     if not NAME.fullmatch(header.name):
         raise BadFile(f"{header.name[:60]!r} is not a name of a set: use small letters, digits, - and _")
     if not _SHA256.fullmatch(header.sha256):
@@ -144,6 +149,8 @@ def check_size(width: int, height: int) -> None:
 
 
 def _digest(header: Header, body: bytes) -> str:
+    if header.format != NAMED_HASH:
+        header = replace(header, name="")
     return sha256(_header_line(header) + body).hexdigest()
 
 

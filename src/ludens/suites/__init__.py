@@ -22,6 +22,8 @@ CATALOGUE = {
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
     "vision-zero-ablations": "ludens.suites.vision_zero:VisionZeroAblations",
     "vision-zero-mini": "ludens.suites.vision_zero:VisionZeroMini",
+    "vision-zero-sight": "ludens.suites.vision_zero:VisionZeroSight",
+    "vision-zero-sight-mini": "ludens.suites.vision_zero:VisionZeroSightMini",
     "viki": "ludens.suites.viki:Viki",
     "viki-sight": "ludens.suites.viki:VikiSight",
     "viki-mini": "ludens.suites.viki:VikiMini",

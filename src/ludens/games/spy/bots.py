@@ -15,7 +15,8 @@ from ludens.games.spy.clues import STOCK_CLUES, THERE_IS, full_names, joined_nam
 from ludens.games.spy.flat import UNIT
 from ludens.games.spy.game import ABSTAIN, CLUE, SPY, Spy, SpyState
 from ludens.games.spy.pairs import described, kind_of
-from ludens.games.spy.scene import ATTRIBUTES, Object, Scene
+from ludens.games.spy.scene import Object, Scene
+from ludens.games.spy.worlds import adds, first_told, left_open, repetitions, replacements, untold
 
 
 def seen(scene: Scene) -> str:
@@ -52,12 +53,12 @@ def _matches_of(clue: str, scene: Scene, places: Mapping[str, str]) -> Iterator[
 
 def weighed(state: SpyState, scene: Scene, changed: Mapping[str, str]) -> str:
     """Each object of a spy's picture from left to right, and why not to name it as new: the number of the
-    first player who named it, or the object of the others' picture that it may have been (`changed`)."""
-    parts = []
+    player whose clue made it known, or the object that it may have been (`changed`)."""
+    parts, told = [], first_told(state.clues, scene)
     for thing in _from_left(scene):
         reason = ""
-        if named(thing) in state.clues:
-            reason = f" {state.speaker(state.clues.index(named(thing))) + 1}"
+        if thing.name in told:
+            reason = f" {state.speaker(told[thing.name]) + 1}"
         elif thing.name in changed:
             reason = f" {joined_names(changed[thing.name])}"
         parts.append(joined_names(thing.name) + reason)
@@ -102,10 +103,12 @@ class Blunt(Agent):
 
     def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
         """A full description of an object, or of two of them where all were described before."""
-        fresh = [thing for thing in scene.objects if named(thing) not in state.clues]
-        if fresh:
+        if fresh := self.fresh(state, scene):
             return named(self.random.choice(fresh))
         return related(*self.random.sample(scene.objects, 2))
+
+    def fresh(self, state: SpyState, scene: Scene) -> list[Object]:
+        return [thing for thing in scene.objects if named(thing) not in state.clues]
 
     def vote(self, state: SpyState, scene: Scene, seat: str) -> str:
         suspicion = self.suspicion(state, scene)
@@ -132,65 +135,53 @@ class Vague(Blunt):
 
 @dataclass
 class Clever(Blunt):
-    """As the spy it works out which of its objects have changed; as a voter it distrusts repetition."""
+    """As the spy it works out which of its objects have changed; as a voter it distrusts repetition.
+
+    Clues count by what they say, not by their words: what follows from earlier clues is repeated.
+    """
 
     kind = "bot/clever"
 
     def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
         if seat != SPY:
             return super().clue(state, scene, seat)
-        confirmed = [thing for thing in scene.objects if named(thing) in state.clues]
-        changed = _changed(state, scene)
-        fresh = [thing for thing in scene.objects if thing not in confirmed and thing.name not in changed]
+        told, changed = first_told(state.clues, scene), self.changed(state, scene)
+        fresh = [thing for thing in scene.objects if thing.name not in told and thing.name not in changed]
         if fresh:
             return named(self.random.choice(fresh))
+        confirmed = [thing for thing in scene.objects if thing.name in told]
         if len(confirmed) > 1:
             return related(*self.random.sample(confirmed, 2))
-        new = [clue for thing in confirmed for clue in placed(thing) if clue not in state.clues]
+        worlds = left_open(tuple(state.clues), scene)
+        new = [clue for thing in confirmed for clue in placed(thing) if adds(clue, worlds)]
         return self.random.choice(new) if new else super().clue(state, scene, seat)
+
+    def fresh(self, state: SpyState, scene: Scene) -> list[Object]:
+        return list(untold(tuple(state.clues), scene))
+
+    def changed(self, state: SpyState, scene: Scene) -> dict[str, str]:
+        """The objects of a spy's picture that may have changed, each with one that it may have been."""
+        return replacements(state.clues, scene, state.game.changes)
 
     def thoughts(self, state: SpyState, scene: Scene, seat: str) -> str:
         """As the spy before a clue also what of the clues is in its picture, and what it may not name."""
         if seat != SPY or state.stage != CLUE:
             return super().thoughts(state, scene, seat)
-        return "\n".join([seen(scene), checked(state, scene), weighed(state, scene, _changed(state, scene))])
+        return "\n".join(
+            [seen(scene), checked(state, scene), weighed(state, scene, self.changed(state, scene))]
+        )
 
     def suspicion(self, state: SpyState, scene: Scene) -> list[float]:
-        """Clues that are false weigh most, then clues that repeat an object, then vague ones."""
+        """Clues that are false weigh most, then clues that add nothing to earlier ones, then vague ones."""
         false = super().suspicion(state, scene)
-        repeated = _repeats(state, scene)
+        repeated = [0] * len(state.table)
+        for index, is_repeated in enumerate(repetitions(state.clues, scene)):
+            repeated[state.speaker(index)] += is_repeated
         detail = [sum(map(informativeness, clues)) / max(1, len(clues)) for clues in _by_player(state)]
         return [
             100 * wrong + 10 * again + 1 - much
             for wrong, again, much in zip(false, repeated, detail, strict=True)
         ]
-
-
-def _changed(state: SpyState, scene: Scene) -> dict[str, str]:
-    """The objects that may have changed: each with the first that others name, that is not in its own
-    picture and that agrees with it in what a change leaves alone."""
-    same = [name for name in ATTRIBUTES if name not in state.game.changes]
-    own = {thing.name for thing in scene.objects}
-    names = [clue.removeprefix(THERE_IS) for clue in state.clues if clue.startswith(THERE_IS)]
-    others = [name for name in names if name not in own and len(name.split()) == len(ATTRIBUTES)]
-    changed = dict[str, str]()
-    for other in others:
-        values = dict(zip(ATTRIBUTES, other.split(), strict=True))
-        for thing in scene.objects:
-            if all(getattr(thing, name) == values[name] for name in same):
-                changed.setdefault(thing.name, other)
-    return changed
-
-
-def _repeats(state: SpyState, scene: Scene) -> list[int]:
-    """How often each player named an object that had been named, while others had not."""
-    names, mentioned = {thing.name for thing in scene.objects}, set[str]()
-    counts = [0] * len(state.table)
-    for index, clue in enumerate(state.clues):
-        named = {name for name in names if name in clue}
-        counts[state.speaker(index)] += bool(named and named <= mentioned and mentioned < names)
-        mentioned |= named
-    return counts
 
 
 def _by_player(state: SpyState) -> list[list[str]]:

@@ -295,6 +295,9 @@ def _miscounted(phrase: Phrase, things: Sequence[Object]) -> bool:
 def has(values: Sequence[str]) -> Filter:
     """Whether an object has one of the values, each given as `color red`."""
     wanted = [value.split() for value in values]
+    if len(wanted) == 1:  # nearly always; bots check thousands of scenes in a game
+        [[attribute, only]] = wanted
+        return lambda thing, scene: bool(getattr(thing, attribute) == only)
     return lambda thing, scene: any(getattr(thing, name) == value for name, value in wanted)
 
 

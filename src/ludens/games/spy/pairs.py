@@ -32,6 +32,8 @@ class StoredPair:
 
     source: str
     number: int
+    exchanged: bool = False
+    """Whether the modified picture is that of the civilians, and the original one that of the spy."""
 
     @property
     def entry(self) -> Entry:
@@ -101,7 +103,8 @@ def described(pair: ScenePair | StoredPair) -> ScenePair | None:
 @lru_cache(maxsize=4096)
 def _scenes(pair: StoredPair) -> ScenePair | None:
     try:
-        return ScenePair.from_json(pair.entry.scene)
+        scenes = ScenePair.from_json(pair.entry.scene)
+        return scenes.exchanged() if pair.exchanged else scenes
     except MissingPictures:
         raise
     except UsageError:

@@ -83,6 +83,9 @@ class ScenePair:
     change: tuple[str, ...] = DEFAULT_CHANGE
     """The attributes that differ."""
 
+    def exchanged(self) -> ScenePair:
+        return ScenePair(self.modified, self.original, self.changed, self.change)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "original": self.original.to_json(),

@@ -51,6 +51,7 @@ class SpyView(View):
 
     def _resized(self, pair: StoredPair, role: str) -> Picture:
         """The picture of a file, which is kept as it is unless it is larger than asked for."""
+        role = _SEEN[role == "original"] if pair.exchanged else role
         picture = set_of(pair.source).picture(pair.entry, role)
         small = max(picture.width, picture.height) <= self.render.size
         return picture if small else picture.resized(self.render.size)

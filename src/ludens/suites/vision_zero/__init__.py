@@ -1,27 +1,44 @@
-"""Vision-Zero: the spy game of a model against a reference, in all civilian seats and as the spy.
+"""Vision-Zero: the spy game of a model against a reference, as civilians and as the spy.
 
-    vision-zero            100 games on each source: drawn scenes, rendered scenes, charts (with a reference
-                           that can read them)
-    vision-zero-mini       10 games on drawn scenes
-    vision-zero-ablations  2 to 4 civilians, 1 to 3 rounds of clues
+    vision-zero-sight       votes in twin worlds; 100 games on each source, the model in one seat
+    vision-zero-sight-mini  10 games on drawn scenes
+    vision-zero             the paper's seats: the model is all civilians, or the spy
+    vision-zero-mini        10 games on drawn scenes
+    vision-zero-ablations   2 to 4 civilians, 1 to 3 rounds of clues
 
-Each takes `?reference=SPEC`, the agent that the model plays against: a bot, a model or a checkpoint. The
-paper's reference is the model before training.
+Sources are drawn scenes, rendered scenes, and charts if all players at the table can read them. Each takes
+`?reference=SPEC`, the agent that the model plays against: a bot, a model or a checkpoint. The paper's
+reference is the model before training.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
+from typing import ClassVar
 
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.games.spy.game import SPY
 from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
+from ludens.games.spy.vote import SEAT as VOTER
 from ludens.pictures import set_names
-from ludens.run.task import MODEL, Published, Seating, Suite, SuiteBuilder, Task, read_deviations
-from ludens.suites.vision_zero.metrics import METRICS
+from ludens.run.task import (
+    MODEL,
+    Metric,
+    Published,
+    Seating,
+    Suite,
+    SuiteBuilder,
+    Task,
+    fact,
+    rate_of,
+    read_deviations,
+)
+from ludens.run.twins import both_of
+from ludens.suites.vision_zero.metrics import METRICS, SIGHT_METRICS
 
 PUBLISHED = tuple(
     Published("Vision-Zero, figure 6", model, {"clevr": won})
@@ -32,7 +49,15 @@ PAPER_REFERENCE = "qwen2.5-vl-7b"
 
 REFERENCES = Path(__file__).with_name("references.toml")
 DEVIATIONS = read_deviations(Path(__file__).with_name("deviations.md"))
+SEATS = (
+    "The model has one seat among players of several kinds, and not all civilian seats: copies of one model "
+    "can agree without talking on what to say and whom to vote for (seats=copies: all, as in the paper).",
+    "Tables show the votes of the model first: games are won by four votes, of which one is its own.",
+)
+"""Deviations of the suites that seat one model among others."""
 GAMES, FEW = 100, 10
+REFERENCE = "bot/clever"
+PARTNERS = ("bot/clever", "bot/blunt", "bot/vague")
 SOURCES = {"flat": FLAT, "clevr": "clevr-16", "chart": "chart-16"}
 
 
@@ -52,6 +77,8 @@ class VisionZero(SuiteBuilder):
         installed=installed_sources,
     )
 
+    metrics: ClassVar[tuple[Metric, ...]] = METRICS
+
     def build(self) -> Suite:
         sources = {"set": self.source} if self.source else self._installed()
         tasks = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
@@ -63,19 +90,27 @@ class VisionZero(SuiteBuilder):
         return Suite(name, about, tasks, published, DEVIATIONS, references=REFERENCES)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
-        if not self.reference and not _described(source):
-            raise BadOption(f"no bot can read the pictures of {source}: name a model with reference=SPEC.")
+        if option := self._needed(source):
+            raise BadOption(f"no bot can read the pictures of {source}: name a model with {option}=SPEC.")
         game = f"spy?{options}"
-        return Task(name, game, _sides(game, self.reference or "bot/clever"), GAMES, METRICS)
+        return Task(name, game, self._seatings(game), GAMES, self.metrics)
+
+    def _needed(self, source: str) -> str:
+        """The option that must name players who can read the pictures of a source; empty if none must."""
+        return "" if self.reference or _described(source) else "reference"
+
+    def _seatings(self, game: str) -> tuple[Seating, Seating]:
+        """The model in all civilian seats, and the model as the spy."""
+        civilians, reference = _civilians(game), self.reference or REFERENCE
+        return (
+            {SPY: reference, **dict.fromkeys(civilians, MODEL)},
+            {SPY: MODEL, **dict.fromkeys(civilians, reference)},
+        )
 
     def _installed(self) -> dict[str, str]:
-        """The sources that are installed and that the reference can read."""
+        """The sources that are installed and that all players can read."""
         names = {FLAT, *set_names()}
-        return {
-            name: where
-            for name, where in SOURCES.items()
-            if where in names and (self.reference or _described(where))
-        }
+        return {name: where for name, where in SOURCES.items() if where in names and not self._needed(where)}
 
 
 class VisionZeroMini(VisionZero):
@@ -101,10 +136,70 @@ def _described(source: str) -> bool:
     return kind_of(with_hash(source)) == "scenes"
 
 
-def _sides(game: str, reference: str) -> tuple[Seating, Seating]:
-    """The model in all civilian seats, and the model as the spy."""
-    civilians = [seat for seat in make(game).seats if seat != SPY]
-    return (
-        {SPY: reference, **dict.fromkeys(civilians, MODEL)},
-        {SPY: MODEL, **dict.fromkeys(civilians, reference)},
+def _civilians(game: str) -> list[str]:
+    return [seat for seat in make(game).seats if seat != SPY]
+
+
+def vote(name: str, source: str) -> Task:
+    """Votes in twin worlds: the same clues, and the pictures of the civilians and of the spy exchanged."""
+    right = rate_of("right", fact("right"), about="votes for the spy")
+    abstained = rate_of("n/a", fact("abstained"), higher_is_better=False, about="abstentions")
+    metrics = (both_of(fact("right")), right, abstained)
+    return Task(f"vote/{name}", f"spy/vote?source={source}&twins=true", ({VOTER: MODEL},), GAMES, metrics)
+
+
+@dataclass(frozen=True)
+class VisionZeroSight(VisionZero):
+    """Votes in twin worlds, and 100 games on each source with the model in one seat: as a civilian among
+    others, and as the spy."""
+
+    partners: str = option(
+        "",
+        help="the other players at the table, joined by commas; bots of several kinds by default, which "
+        "cannot read charts",
+        touches=Touch.PLAYER,
     )
+    seats: str = option(
+        "one", choices=("one", "copies"), help="seats of the model as civilians: one, or all as in the paper"
+    )
+
+    metrics = SIGHT_METRICS
+
+    def build(self) -> Suite:
+        sources = {"set": self.source} if self.source else self._installed()
+        votes = tuple(vote(name, where) for name, where in sources.items() if _described(where))
+        games = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
+        about = "Votes in twin worlds, and games with one seat for the model, as a civilian and as the spy."
+        deviations = (*SEATS, *DEVIATIONS)
+        return Suite(
+            "vision-zero-sight", about, (*votes, *games), deviations=deviations, references=REFERENCES
+        )
+
+    @property
+    def _partners(self) -> tuple[str, ...]:
+        return tuple(filter(None, map(str.strip, self.partners.split(",")))) or PARTNERS
+
+    def _needed(self, source: str) -> str:
+        return super()._needed(source) or ("" if self.partners or _described(source) else "partners")
+
+    def _seatings(self, game: str) -> tuple[Seating, Seating]:
+        """The model as one civilian among partners or as all of them, and as the spy among partners."""
+        civilians, reference = _civilians(game), self.reference or REFERENCE
+        own = civilians[:1] if self.seats == "one" else civilians
+        others = dict(
+            zip([seat for seat in civilians if seat not in own], cycle(self._partners), strict=False)
+        )
+        return (
+            {SPY: reference, **dict.fromkeys(own, MODEL), **others},
+            {SPY: MODEL, **dict(zip(civilians, cycle(self._partners), strict=False))},
+        )
+
+
+class VisionZeroSightMini(VisionZeroSight):
+    """A few games on drawn scenes."""
+
+    def build(self) -> Suite:
+        full = VisionZeroSight(self.reference, "", self.partners, self.seats).build()
+        return full.limited(
+            "vision-zero-sight-mini", full.about, lambda task: FEW if task.name.endswith("flat") else 0
+        )

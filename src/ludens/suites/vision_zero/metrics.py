@@ -13,16 +13,21 @@ from ludens.games.spy.clues import Truth
 from ludens.games.spy.game import SPY, Spy, clean_clue
 from ludens.games.spy.pairs import described
 from ludens.games.spy.scene import ScenePair
-from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, rate_of, won
+from ludens.run.task import COUNT, EpisodeResult, Metric, mean_of, rate_of
 
 
 def _as_spy(played: EpisodeResult) -> bool:
     return SPY in played.seats
 
 
+def _won(played: EpisodeResult) -> bool:
+    """Whether the side of the agent won; other players may be on its side."""
+    return all(played.episode.returns[seat] == 1.0 for seat in played.seats)
+
+
 def _won_as(role_is_spy: bool) -> Callable[[EpisodeResult], bool | None]:
     """Whether a game was won; None for games in the other role."""
-    return lambda played: won(played) if _as_spy(played) == role_is_spy else None
+    return lambda played: _won(played) if _as_spy(played) == role_is_spy else None
 
 
 def _votes(holds: Callable[[EpisodeResult, str], bool]) -> Callable[[EpisodeResult], float | None]:
@@ -119,7 +124,7 @@ _share_of = partial(mean_of, percent=True)
 _low_share_of = partial(_share_of, higher_is_better=False)
 _count_of = partial(mean_of, bounds=COUNT)
 
-WON = rate_of("won", won, about="share of games won, as civilians and as the spy alike")
+WON = rate_of("won", _won, about="share of games won, as civilians and as the spy alike")
 METRICS: tuple[Metric, ...] = (
     WON,
     rate_of("won as civilians", _won_as(False), about="games won by the civilians"),
@@ -153,3 +158,9 @@ METRICS: tuple[Metric, ...] = (
     _count_of("clue tokens", _tokens(True), about="tokens of a reply with a clue, reasoning included"),
     _count_of("decision tokens", _tokens(False), about="tokens of a reply with a vote, reasoning included"),
 )
+_FIRST = ("votes right", "won as spy", "clues true", "informativeness")
+SIGHT_METRICS: tuple[Metric, ...] = (
+    *(metric for name in _FIRST for metric in METRICS if metric.name == name),
+    *(metric for metric in METRICS if metric.name not in _FIRST),
+)
+"""Where the model has one seat: first what depends on that seat alone."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from math import sqrt
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from PIL import Image
 
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.games.spy.sources.charts import KINDS, ChartData, make_table, visible_swaps
+from ludens.games.spy.sources.charts import KINDS, ChartData, make_swap, make_table, visible_swaps
 
 FRUIT = ChartData("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
 
@@ -37,6 +39,48 @@ def test_tables_are_plausible(kind: str) -> None:
         assert min(table.values) > 0
         assert table == make_table(stream(seed, "test"), kind)
     assert len(titles) >= 5
+
+
+def _roughness(table: ChartData) -> float:
+    return sum(abs(b - a) for a, b in zip(table.values, table.values[1:], strict=False))
+
+
+def _guessed_swap(table: ChartData) -> tuple[int, int]:
+    """The swap that a spy who sees only its own chart would undo: the one that makes it smoothest."""
+    return min(visible_swaps(table), key=lambda swap: _roughness(table.swapped(*swap)))
+
+
+PAIRS = 1000
+WITHIN = 4 * 0.5 / sqrt(PAIRS)
+"""Four standard errors of a share: 6.3%."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_chart_shows_which_is_the_original(kind: str) -> None:
+    pairs = [made for seed in range(PAIRS) if (made := make_swap(stream(seed, "blind"), kind))]
+    assert len(pairs) > 0.95 * PAIRS
+    clues = {
+        "smoother": lambda table: -_roughness(table),
+        "first higher": lambda table: table.values[0],
+        "last higher": lambda table: table.values[-1],
+        "largest later": lambda table: table.values.index(max(table.values)),
+        "closer to sorted": lambda table: float(np.corrcoef(table.values, range(len(table.values)))[0, 1]),
+    }
+    for name, clue in clues.items():
+        different = [(clue(a), clue(b)) for a, b, _ in pairs if clue(a) != clue(b)]
+        share = fmean(first > second for first, second in different)
+        assert abs(share - 0.5) < 0.5 * 4 / sqrt(len(different)), name
+    found = fmean(_guessed_swap(modified) == swap for _, modified, swap in pairs)
+    chance = fmean(1 / len(visible_swaps(modified)) for _, modified, _ in pairs)
+    assert abs(found - chance) < WITHIN
+
+
+def test_in_a_smooth_series_the_same_clues_tell() -> None:
+    """What the test above would notice."""
+    walk = ChartData("line", "", "", tuple("abcdefgh"), (10, 12, 13, 15, 18, 20, 21, 23))
+    swapped = walk.swapped(1, 6)
+    assert _roughness(walk) < _roughness(swapped)
+    assert _guessed_swap(swapped) == (1, 6)
 
 
 def test_pairs_differ_where_the_log_says() -> None:

@@ -1,4 +1,9 @@
-"""`spy/chart`: pairs of charts in which two values are swapped."""
+"""`spy/chart`: pairs of charts in which two values are swapped.
+
+The values of a table are drawn independently, also along time: a table and the same with two values swapped
+are equally likely, and so is every swap that can be seen. Neither picture tells which of the two is the
+original, or what was swapped. In a smooth series a swap would be an outlier.
+"""
 
 from __future__ import annotations
 
@@ -65,15 +70,8 @@ def make_table(random: Stream, kind: str) -> ChartData:
     else:
         labels = random.sample(topic.labels, count)
     values: list[float] = []
-    level = random.random()
     while len(values) < count:
-        step = random.random()
-        if topic.ordered:  # a series changes slowly and stays between 0 and 1
-            level += 0.5 * (step - 0.5)
-            level = min(max(level, -level), 2 - level)
-        else:
-            level = step
-        value = round(topic.low + (topic.high - topic.low) * level, topic.digits)
+        value = round(topic.low + (topic.high - topic.low) * random.random(), topic.digits)
         if value not in values:
             values.append(value if topic.digits else int(value))
     return ChartData(kind, topic.title, topic.unit, tuple(labels), tuple(values))
@@ -85,6 +83,16 @@ def visible_swaps(table: ChartData) -> list[tuple[int, int]]:
     least = VISIBLE * (sum(values) / 3 if table.kind == "pie" else max(values))
     places = range(len(values))
     return [(a, b) for b in places for a in range(b) if abs(values[a] - values[b]) >= least]
+
+
+def make_swap(random: Stream, kind: str) -> tuple[ChartData, ChartData, tuple[int, int]] | None:
+    """A random table, the same with two values swapped, and their places; None if no swap can be seen."""
+    table = make_table(random, kind)
+    swaps = visible_swaps(table)
+    if not swaps:
+        return None
+    a, b = random.choice(swaps)
+    return table, table.swapped(a, b), (a, b)
 
 
 WIDTH, HEIGHT = 512, 384
@@ -127,7 +135,7 @@ class ChartPairs(Generator):
     kinds: str = option("+".join(KINDS), help="bar, line and pie, joined by +")
 
     name = "spy/chart"
-    version = "1"
+    version = "2"
 
     def resolved(self) -> Self:
         _kinds(self.kinds)
@@ -143,12 +151,11 @@ class ChartPairs(Generator):
         kinds = _kinds(self.kinds)
         for attempt in range(_ATTEMPTS):
             random = stream(self.seed, "chart", number, attempt)
-            table = make_table(random, kinds[number % len(kinds)])
-            swaps = visible_swaps(table)
-            if not swaps:
+            made = make_swap(random, kinds[number % len(kinds)])
+            if made is None:
                 continue
-            a, b = random.choice(swaps)
-            tables = {"original": table, "modified": table.swapped(a, b)}
+            table, swapped, (a, b) = made
+            tables = {"original": table, "modified": swapped}
             look = random.bits()
             charts = {role: draw(each, Stream(look)) for role, each in tables.items()}
             if any(overlaps for _, overlaps in charts.values()):
