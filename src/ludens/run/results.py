@@ -135,7 +135,8 @@ class SuiteResults:
         for a, b in pairs_to_compare(means, metric.higher_is_better):
             ours, theirs = (cells[name].paired_values(metric) for name in (a, b))
             seatings = max(len(cells[name].task.seatings) for name in (a, b))
-            yield compare(metric, ours, theirs, seatings, a=a, b=b, task=task.name)
+            clusters = {**cells[b].episodes.clusters(), **cells[a].episodes.clusters()}
+            yield compare(metric, ours, theirs, seatings, clusters, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,8 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
         ours, theirs = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
         if isnan(ours[0].mean) or isnan(theirs[0].mean):  # some metrics need more episodes to be known
             continue
-        control = blind_control(best.name, metric, ours, theirs, len(cell.task.seatings))
+        clusters = {**best.cells[name].episodes.clusters(), **cell.episodes.clusters()}
+        control = blind_control(best.name, metric, ours, theirs, len(cell.task.seatings), clusters)
         cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)
 
@@ -327,8 +329,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
             if all(estimate.n for estimate in estimates.values()):
                 summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:
-            values = [item for cell in some.values() for item in cell.values(metric).items()]
-            pooled = metric.over([(place[0], value) for place, value in values])
+            pooled = metric.over([item for cell in some.values() for item in cell.observations(metric)])
             summaries[summary.name] = metric.in_table_units(pooled)
     return {name: estimate for name, estimate in summaries.items() if estimate.n}
 
