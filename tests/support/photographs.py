@@ -12,7 +12,7 @@ from PIL import Image
 
 from ludens.pictures.sets import SHIPPED
 
-SIZE = (320, 240)
+SIZE = (240, 180)
 
 
 def photographs(count: int, seed: int = 0) -> Iterator[npt.NDArray[np.uint8]]:

@@ -17,17 +17,19 @@ from ludens.core.random import Stream
 from ludens.core.registry import Registry
 
 Pixels = npt.NDArray[np.uint8]
-Box = Sequence[int]
+Box = tuple[int, int, int, int] | list[int]
 """x, y, width and height."""
+Edit = tuple[Pixels, dict[str, Any]]
+"""An edited picture and the description of the edit."""
 EDITS = ("add", "move", "recolor", "remove")
 VISIBLE = 12.0
 """Mean difference of the pixels of an object, of 255, from which an edit counts as seen."""
 BLANK = 3.0
 """Standard deviation below which a picture counts as blank."""
-ATTEMPTS = 24
+ATTEMPTS = 30
 _LEAST_SIDE = 96
 """In smaller pictures there is no room for an object and its surroundings."""
-_CANDIDATES = 80
+_CANDIDATES = 300
 _STANDS_OUT = 3.0
 """How much the inside of a box must differ more from its edge than the edge does, of 255."""
 _FREE = 4
@@ -44,6 +46,8 @@ _FITS = 22.0
 """Root mean square difference of the surroundings up to which they fit."""
 _EVEN = 4.0
 """How much the inside of an empty place may differ more from its surroundings than these do."""
+_MATCH_SIDE = 90
+"""The smaller side, at least, of the copy in which places are compared."""
 _CHOICES = 16
 """Of so many places that fit best, one is chosen."""
 _COLOURED = 45
@@ -80,17 +84,16 @@ def edited(
     random: Stream,
     taken: Sequence[Box] = (),
     editor: Editor | None = None,
-) -> tuple[Pixels, dict[str, Any]] | None:
+) -> Edit | None:
     """The picture with one visible edit outside of the boxes in `taken`, and its description.
 
     None where no attempt leaves a picture in which nothing but the edit has changed.
     """
     if min(pixels.shape[:2]) < _LEAST_SIDE or is_blank(pixels):
         return None
-    for _ in range(ATTEMPTS):
+    for box in _boxes(pixels, random):
         kind = random.choice(kinds)
-        box = _box(pixels, random)
-        mask = None if box is None else _object(pixels, box)
+        mask = _object(pixels, box)
         made = None if mask is None else _made(pixels, mask, kind, random, editor)
         if made is None:
             continue
@@ -106,9 +109,7 @@ def edited(
     return None
 
 
-def _made(
-    pixels: Pixels, mask: Pixels, kind: str, random: Stream, editor: Editor | None
-) -> tuple[Pixels, dict[str, Any]] | None:
+def _made(pixels: Pixels, mask: Pixels, kind: str, random: Stream, editor: Editor | None) -> Edit | None:
     """The picture with this edit of the object under the mask, and its description; None if it fails."""
     box = _bounds(mask)
     log: dict[str, Any] = {"edit": kind, "box": box}
@@ -167,8 +168,8 @@ def _separated(pixels: Pixels, box: Box) -> Pixels:
     return whole
 
 
-def _box(pixels: Pixels, random: Stream) -> Box | None:
-    """Of some random boxes, one that is varied inside and even along its edge: it holds something whole."""
+def _boxes(pixels: Pixels, random: Stream) -> list[Box]:
+    """Boxes that are varied inside and even along their edges: they may hold something whole."""
     height, width = pixels.shape[:2]
     step = max(1, min(height, width) // 100)
     small = pixels[::step, ::step].astype(np.float32)
@@ -181,13 +182,15 @@ def _box(pixels: Pixels, random: Stream) -> Box | None:
         around = edge.mean(axis=0)
         return float(np.abs(inside - around).mean() - 1.5 * np.abs(edge - around).mean())
 
-    boxes = []
+    scores = dict[Box, float]()
     for _ in range(_CANDIDATES):
         w, h = (max(24, round(side * (0.12 + 0.25 * random.random()))) for side in (width, height))
         x, y = (margin + random.below(side - size - 2 * margin) for side, size in ((width, w), (height, h)))
-        boxes.append((x, y, w, h))
-    best = max(boxes, key=stands_out)
-    return best if stands_out(best) > _STANDS_OUT else None
+        scores[x, y, w, h] = stands_out((x, y, w, h))
+    promising = sorted((box for box in scores if scores[box] > _STANDS_OUT), key=scores.__getitem__)
+    boxes = promising[-ATTEMPTS:]
+    random.shuffle(boxes)
+    return boxes
 
 
 def _bounds(mask: Pixels) -> list[int]:
@@ -214,19 +217,20 @@ def _wide(mask: Pixels, by: int) -> Pixels:
 def _fits(pixels: Pixels, part: Pixels, rim: npt.NDArray[np.bool_], away: Box) -> list[tuple[int, int]]:
     """The corners of the places, best first, that look like the part along its rim and do not meet a box."""
     cv2 = opencv()
-    h, w = rim.shape
-    weight = np.repeat(rim.astype(np.float32)[..., None], 3, 2)
-    apart = cv2.matchTemplate(pixels.astype(np.float32), part.astype(np.float32), cv2.TM_SQDIFF, mask=weight)
-    x, y, wide, high = away
-    apart[max(0, y - h) : y + high, max(0, x - w) : x + wide] = np.inf
-    edge = 2
-    apart[:edge], apart[:, :edge], apart[-edge:], apart[:, -edge:] = (np.inf,) * 4
+    step = max(1, min(pixels.shape[:2]) // _MATCH_SIDE)  # matching is slow
+    coarse, small, band = (each[::step, ::step].astype(np.float32) for each in (pixels, part, rim))
+    h, w = band.shape
+    weight = np.repeat(band[..., None], 3, 2)
+    apart = cv2.matchTemplate(coarse, small, cv2.TM_SQDIFF, mask=weight)
+    x, y, wide, high = (value // step for value in away)
+    apart[max(0, y - h) : y + high + 1, max(0, x - w) : x + wide + 1] = np.inf
+    apart[:2], apart[:, :2], apart[-2:], apart[:, -2:] = (np.inf,) * 4
     places = []
     for _ in range(_CHOICES):
         v, u = (int(value) for value in np.unravel_index(int(np.argmin(apart)), apart.shape))
         if not apart[v, u] <= _FITS**2 * float(weight.sum()):
             break
-        places.append((u, v))
+        places.append((u * step, v * step))
         apart[max(0, v - h // 3) : v + h // 3 + 1, max(0, u - w // 3) : u + w // 3 + 1] = np.inf
     return places
 

@@ -20,14 +20,16 @@ from PIL import Image
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import Touch, option
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 from ludens.draw import Picture
-from ludens.games.spy.sources.edits import EDITORS, EDITS, edited, is_blank, opencv
+from ludens.games.spy.sources.edits import EDITORS, EDITS, Edit, Pixels, edited, is_blank, opencv
 from ludens.pictures.writer import Generator, Made, Skip, decoded
 
 _SUFFIXES = (".gif", ".jpeg", ".jpg", ".png", ".webp")
 _ROLES = ("original", "modified")
 _QUALITY = 92
+_COUNTERPARTS = {"add": "remove", "remove": "add"}
+_TRIES = 3
 _MAX_FILE = 1 << 28
 
 
@@ -130,17 +132,31 @@ class Photos(Generator):
             picture = picture.resized(self.size)
         pixels = np.ascontiguousarray(picture.rgb())
         random = stream(self.seed, "photos", number)
+        roles = random.sample(_ROLES, 2)
+        edits = next(filter(None, (self._two_edits(pixels, random) for _ in range(_TRIES))), None)
+        if edits is None and not self.keep_failed:
+            raise Skip("nothing can be edited without a trace")
+        edits = edits or [(pixels, {"edit": "failed"})] * 2
+        pictures = {role: _jpeg(result) for role, (result, _) in zip(roles, edits, strict=True)}
+        changes = [log | {"in": role} for role, (_, log) in zip(roles, edits, strict=True)]
+        return Made(pictures, changes=changes, licence=self.licence)
+
+    def _two_edits(self, pixels: Pixels, random: Stream) -> list[Edit] | None:
+        """Two edits of a picture at different places, whose results are shown as the two pictures of a pair.
+
+        Where something is added to one, something is removed from the other: what is edited must not more
+        often be full than empty.
+        """
         editor = EDITORS.get(self.editor) if self.editor else None
-        pictures, log = list[Any](), list[dict[str, Any]]()
-        for role in random.sample(_ROLES, 2):
-            taken = [each[name] for each in log for name in ("box", "to") if name in each]
-            edit = edited(pixels, self._edits, random, taken, editor)
-            if edit is None and not self.keep_failed:
-                raise Skip("nothing can be edited without a trace")
-            result, change = edit or (pixels, {"edit": "failed"})
-            pictures.append((role, _jpeg(result)))
-            log.append(change | {"in": role})
-        return Made(dict(pictures), changes=log, licence=self.licence)
+        first = edited(pixels, self._edits, random, (), editor)
+        if first is None:
+            return None
+        log = first[1]
+        counterpart = _COUNTERPARTS.get(log["edit"], log["edit"])
+        kind = counterpart if counterpart in self._edits else log["edit"]
+        taken = [log[name] for name in ("box", "to") if name in log]
+        second = edited(pixels, [kind], random, taken, editor)
+        return None if second is None else [first, second]
 
     def _check(self, original: Any, modified: Any) -> None:
         if self.keep_failed:
