@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ludens import make, play_sync
 from ludens.agents import agent
+from ludens.cli import main
 from ludens.core.agent import Reply
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.games.spy.game import Spy
+from ludens.games.spy.pairs import largest_set
+from ludens.pictures import PictureSetWriter, open_set
 from ludens.run.references import references_of
+from ludens.run.report.tables import scores
+from ludens.run.results import load_results
 from ludens.run.task import MODEL, EpisodeResult, suite
 from ludens.suites.vision_zero.metrics import METRICS
 from tests.support.picture_pairs import made_set
@@ -160,3 +166,37 @@ def test_better_players_win_more() -> None:
         players = dict.fromkeys(game.seats, agent(f"bot/{bot}", game)) | {"spy": agent("bot/clever", game)}
         won[bot] = sum(play_sync(game, players, seed).facts["winner"] == "civilian" for seed in range(30))
     assert won["random"] < won["clever"] < won["oracle"] == 30
+
+
+def test_intervals_count_pairs_of_a_set(tmp_path: Path) -> None:
+    [clevr] = [task for task in suite("vision-zero").tasks if task.name == "clevr"]
+    folder = tmp_path / "run"
+    words = ["eval", "vision-zero", "--limit", "80", "-m", "bot/vague", "-m", "bot/first", "--workers", "1"]
+    assert main([*words, "--out", str(folder)]) == 0
+    [results] = load_results([folder]).suites
+    cells = results.rows[0].cells
+    pairs = {make(clevr.game).cluster(seed) for seed in range(40)}
+    assert set(cells["clevr"].episodes.clusters().values()) == pairs
+    assert cells["clevr"].metrics["won"].n == len(pairs) < 40
+    assert cells["flat"].episodes.clusters() == {}
+    assert [pair.difference.n for pair in results.pairs] == [40, len(pairs)]
+    assert any(f"clevr: episodes share {len(pairs)} " in note for note in scores(results).notes)
+
+
+def test_a_larger_set_is_used_automatically(place: Path) -> None:
+    shipped = open_set("clevr-16").header
+    assert largest_set("clevr") == "clevr-16"
+    entries = open_set("clevr-16")
+    for name, change, copies in (("more", "color+shape", 2), ("most", "size", 3)):
+        header = replace(shipped, name=name, settings={**shipped.settings, "change": change, "seed": 1})
+        writer = PictureSetWriter(place / name, replace(header, entries=0, sha256=""))
+        for copy in range(copies):
+            for entry in entries.entries:
+                files = {role: entries.picture(entry, role).encoded()[0] for role in entry.files}
+                writer.add(f"{copy}-{entry.id}", files, scene=entry.scene)
+        writer.finish()
+    assert largest_set("clevr") == "more", "a set with another change is another task"
+    assert [task.game for task in suite("vision-zero").tasks] == ["spy?source=flat", "spy?source=more"]
+    assert [task.game for task in suite("vision-zero-sight").tasks] == ["spy?source=flat", "spy?source=more"]
+    assert make("spy?source=clevr").options["source"].startswith("more@")
+    assert largest_set("chart") == "chart-16"

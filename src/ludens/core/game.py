@@ -71,6 +71,13 @@ class Game(ABC):
     def start(self, seed: int) -> State:
         """The start state for this seed."""
 
+    def cluster(self, seed: int) -> str:
+        """What the episodes of several seeds have in common: the name of an entry of a picture set, say.
+
+        Intervals count episodes of one cluster as one observation. Empty where each seed stands for itself.
+        """
+        return ""
+
     def prepare(self, seeds: Iterable[int]) -> None:
         """Make in advance, and keep on the disk, what `start` takes long for; by default nothing."""
 

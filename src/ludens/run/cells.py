@@ -18,7 +18,7 @@ from ludens.run.lines import read_episode
 from ludens.run.plan import job_key
 from ludens.run.rows import EPISODES, STATS, EpisodeRow, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, normalised
-from ludens.run.task import EpisodeResult, LabelPair, Metric, Task, entrant_seats
+from ludens.run.task import EpisodeResult, Group, LabelPair, Metric, Observation, Task, entrant_seats
 from ludens.run.twins import pair_scores
 
 TRUNCATED_LIMIT = 0.02
@@ -65,8 +65,10 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
 
     Args:
         cell: Entrant and task.
-        columns: `seed`, `seating`, `sample`, `status`, `fallbacks`, `shard`, `offset` of each episode.
+        columns: `seed`, `seating`, `sample`, `status`, `fallbacks`, `shard`, `offset`, `cluster` of each
+            episode.
         shards: The names of the shards.
+        clusters: The names of the clusters; the column `cluster` has their numbers, -1 for none.
         values: The values of each metric; NaN or None where an episode does not count.
     """
 
@@ -75,11 +77,12 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         cell: tuple[str, str],
         columns: Mapping[str, Sequence[int]],
         shards: Sequence[str],
+        clusters: Sequence[str],
         values: Sequence[Sequence[Any]],
     ) -> None:
         import numpy as np
 
-        self._cell, self._shards = cell, shards
+        self._cell, self._shards, self._clusters = cell, shards, clusters
         arrays = {name: np.asarray(column) for name, column in columns.items()}
         order = np.lexsort((arrays["sample"], arrays["seating"], arrays["seed"]))
         self._columns = {name: column[order] for name, column in arrays.items()}
@@ -106,12 +109,13 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         """Rows in order of place, from one number to another."""
         columns = [column[start:stop].tolist() for column in self._columns.values()]
         values = zip(*(self._column(number, start, stop) for number in range(len(self._values))), strict=True)
-        for (seed, seating, sample, status, fallbacks, shard, offset), known in zip(
+        for (seed, seating, sample, status, fallbacks, shard, offset, cluster), known in zip(
             zip(*columns, strict=True), values, strict=True
         ):
             yield EpisodeRow(
                 job_key(*self._cell, seed, seating, sample), *self._cell, seed, seating, sample,
                 STATUSES[status], fallbacks=fallbacks, values=known, shard=self._shards[shard], offset=offset,
+                cluster=self._clusters[cluster] if cluster >= 0 else "",
             )  # fmt: skip
 
     def _column(self, metric: int, start: int = 0, stop: int | None = None) -> list[Any]:
@@ -129,9 +133,25 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         pairs = zip(self, self._columns["fallbacks"].tolist(), strict=True)
         return {place: number for place, number in pairs if number}
 
-    def observations(self, metric: int) -> list[tuple[int, Any]]:
-        """Seed and value of each episode that counts."""
-        pairs = zip(self.seeds(), self._column(metric), strict=True)
+    def groups(self) -> list[Group]:
+        """The cluster of each episode, or its seed."""
+        if not self._clusters:
+            return list(self.seeds())
+        numbers = self._columns["cluster"].tolist()
+        return [
+            self._clusters[number] if number >= 0 else seed
+            for number, seed in zip(numbers, self.seeds(), strict=True)
+        ]
+
+    def clusters(self) -> dict[int, str]:
+        """The cluster of each seed that has one."""
+        pairs = zip(self.seeds(), self.groups(), strict=True)
+        return {seed: group for seed, group in pairs if isinstance(group, str)}
+
+    def observations(self, metric: int, twins: bool = False) -> list[Observation]:
+        """Group and value of each episode that counts; with `twins` the seed, which tells the pair."""
+        groups: Sequence[Group] = self.seeds() if twins else self.groups()
+        pairs = zip(groups, self._column(metric), strict=True)
         return [pair for pair in pairs if pair[1] is not None]
 
     def values_of(self, metric: int) -> dict[Place, Any]:
@@ -175,16 +195,16 @@ class Cell:
 
     @property
     def few(self) -> bool:
-        """Whether it has too few seeds to show a difference to anybody."""
-        return len(set(self.episodes.seeds())) < MIN_NONZERO
+        """Whether it has too few seeds, or clusters of them, to show a difference to anybody."""
+        return len(set(self.episodes.groups())) < MIN_NONZERO
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
         return self.episodes.values_of(self._number(metric))
 
-    def observations(self, metric: Metric) -> list[tuple[int, Any]]:
-        """Seed and value of each episode that counts."""
-        return self.episodes.observations(self._number(metric))
+    def observations(self, metric: Metric) -> list[Observation]:
+        """Group and value of each episode that counts."""
+        return self.episodes.observations(self._number(metric), metric.twins)
 
     def _number(self, metric: Metric) -> int:
         return [known.name for known in self.measured].index(metric.name)
@@ -228,6 +248,7 @@ class CellReader:
         self._columns = {name: array(code) for name, code in _COLUMNS.items()}
         self._appends = tuple(column.append for column in self._columns.values())
         self._shards: dict[str, int] = {}
+        self._clusters: dict[str, int] = {}
         self._values: list[Any] = [array("d") if metric.paired else [] for metric in measured]
 
     def add(self, row: RowDict) -> None:
@@ -259,7 +280,9 @@ class CellReader:
                 column.append(nan if value is None else decoded(value))
             else:
                 column.append(decoded(value) if measured is None else value)
-        add_seed, add_seating, add_sample, add_status, add_fallbacks, add_shard, add_offset = self._appends
+        (
+            add_seed, add_seating, add_sample, add_status, add_fallbacks, add_shard, add_offset, add_cluster,
+        ) = self._appends  # fmt: skip
         add_seed(row["seed"])
         add_seating(row["seating"])
         add_sample(get("sample", 0))
@@ -268,14 +291,16 @@ class CellReader:
         shard = get("shard", EPISODES)
         add_shard(self._shards.setdefault(shard, len(self._shards)))
         add_offset(get("offset", 0))
+        cluster = get("cluster", "")
+        add_cluster(self._clusters.setdefault(cluster, len(self._clusters)) if cluster else -1)
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""
         first = self.task.metrics[0]
-        shards = tuple(self._shards)
-        episodes = EpisodeTable((self.entrant, self.task.name), self._columns, shards, self._values)
+        names, shards, clusters = (self.entrant, self.task.name), tuple(self._shards), tuple(self._clusters)
+        episodes = EpisodeTable(names, self._columns, shards, clusters, self._values)
         metrics = {
-            metric.name: metric.over(episodes.observations(index))
+            metric.name: metric.over(episodes.observations(index, metric.twins))
             for index, metric in enumerate(self.measured)
         }
         return Cell(
@@ -297,4 +322,4 @@ class CellReader:
 
 
 _INTEGERS = {"seating": "i", "sample": "i", "status": "b", "fallbacks": "i", "shard": "i"}
-_COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q"}
+_COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q", "cluster": "i"}

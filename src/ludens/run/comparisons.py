@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, isfinite, isnan
+from types import MappingProxyType
 from typing import Literal
 
 from ludens.run.stats import Estimate, excludes_zero, games_needed, indistinguishable, paired_difference
-from ludens.run.task import Metric
+from ludens.run.task import Group, Metric
 
 MIN_NONZERO = 6
 """With fewer nonzero differences no sign-flip test falls below 5%: 2 / 2**5 = 6.25%."""
@@ -22,19 +23,21 @@ Place = tuple[int, int, int]
 """Seed, seating and sample: episodes of two entrants with the same place can be compared."""
 Values = Mapping[Place, float]
 SeedMeans = Mapping[int, float]
+Clusters = Mapping[int, str]
+"""The cluster of each seed that has one."""
 Verdict = Literal["a", "b", "open", "unpaired"]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entrants on one task; all seatings of one seed are one observation."""
+    """Two entrants on one task; all seatings of one seed, or of one cluster of seeds, are one observation."""
 
     a: str
     b: str
     task: str
     metric: Metric
     difference: Estimate
-    """Of a - b; `n` counts seeds."""
+    """Of a - b; `n` counts seeds, or clusters of them."""
     p_value: float
     needed: int | None
     """Further episodes each needs until the difference is significant; None if that is unknown."""
@@ -75,6 +78,7 @@ def compare(
     first: Values,
     second: Values,
     seatings: int,
+    clusters: Clusters = MappingProxyType({}),
     *,
     a: str = "",
     b: str = "",
@@ -82,21 +86,31 @@ def compare(
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
     left, right = seed_means(first, seatings), seed_means(second, seatings)
-    return compare_seeds(metric, left, right, seatings, a=a, b=b, task=task)
+    return compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task)
 
 
 def compare_seeds(
-    metric: Metric, left: SeedMeans, right: SeedMeans, seatings: int, *, a: str, b: str, task: str
+    metric: Metric,
+    first: SeedMeans,
+    second: SeedMeans,
+    seatings: int,
+    clusters: Clusters,
+    *,
+    a: str,
+    b: str,
+    task: str,
 ) -> Pair:
     """Compare the means of two entrants on the seeds that both have."""
+    left, right = _by_group(first, second, clusters), _by_group(second, first, clusters)
     least, greatest = metric.limits
     inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
     bounded = inside and isfinite(width := greatest - least)
     comparison = paired_difference(left, right, bounds=(-width, width) if bounded else None)
     needed: int | None = 0
     if not excludes_zero(comparison.difference):
-        nonzero = sum(value != right[seed] for seed, value in left.items() if seed in right)
-        seeds = _seeds_needed(comparison.difference, nonzero)
+        nonzero = sum(value != right[group] for group, value in left.items() if group in right)
+        # More seeds of the same clusters need not show more.
+        seeds = None if clusters else _seeds_needed(comparison.difference, nonzero)
         needed = None if seeds is None else seeds * seatings
     return Pair(a, b, task, metric, comparison.difference, comparison.p_value, needed)
 
@@ -107,6 +121,17 @@ def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
     if by_size is None or not nonzero:
         return None
     return max(by_size, ceil(difference.n * MIN_NONZERO / nonzero) - difference.n, 1)
+
+
+def _by_group(means: SeedMeans, others: SeedMeans, clusters: Clusters) -> Mapping[Group, float]:
+    """The mean of each seed that others played too, or of the seeds of each cluster."""
+    if not clusters:
+        return {seed: value for seed, value in means.items() if seed in others}
+    groups: defaultdict[Group, list[float]] = defaultdict(list)
+    for seed, value in means.items():
+        if seed in others:
+            groups[clusters.get(seed, seed)].append(value)
+    return {group: sum(some) / len(some) for group, some in groups.items()}
 
 
 def seed_means(values: Values, seatings: int) -> SeedMeans:
@@ -125,12 +150,13 @@ def blind_control(
     ours: tuple[Estimate, Values],
     blind: tuple[Estimate, Values],
     seatings: int,
+    clusters: Clusters = MappingProxyType({}),
 ) -> BlindControl:
     (estimate, seen), (control, unseen) = ours, blind
-    if seen and unseen and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
+    if seen and unseen and not clusters and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
         unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)
     else:
-        unclear, sentence = _compare_means(metric, ours, blind, seatings)
+        unclear, sentence = _compare_means(metric, ours, blind, seatings, clusters)
     gain = estimate.mean - control.mean
     better = gain > 0 if metric.higher_is_better else gain < 0
     return BlindControl(name, control, better and not unclear, sentence)
@@ -141,15 +167,19 @@ def _answers(values: Values) -> dict[Place, bool]:
 
 
 def _compare_means(
-    metric: Metric, ours: tuple[Estimate, Values], blind: tuple[Estimate, Values], seatings: int
+    metric: Metric,
+    ours: tuple[Estimate, Values],
+    blind: tuple[Estimate, Values],
+    seatings: int,
+    clusters: Clusters,
 ) -> tuple[bool, str]:
     """As `indistinguishable`, for numbers other than right or wrong: paired if seeds are shared."""
     (a, seen), (b, unseen) = ours, blind
-    paired = compare(metric, seen, unseen, seatings)
+    paired = compare(metric, seen, unseen, seatings, clusters)
     if paired.difference.n:
         unclear, p = paired.verdict == "open", paired.p_value
         chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-        detail = f" on the {paired.difference.n} shared seeds, {chance}"
+        detail = f" on the {paired.difference.n} shared {'clusters' if clusters else 'seeds'}, {chance}"
     else:
         unclear, detail = games_needed(a, b) != 0, ""
     scale, unit = (100, "%") if metric.percent else (1, "")

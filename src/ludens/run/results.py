@@ -139,7 +139,8 @@ class SuiteResults:
                 if (name, seatings) not in by_seed:
                     by_seed[name, seatings] = seed_means(cells[name].paired_values(metric), seatings)
             left, right = by_seed[a, seatings], by_seed[b, seatings]
-            yield compare_seeds(metric, left, right, seatings, a=a, b=b, task=task.name)
+            clusters = {**cells[b].episodes.clusters(), **cells[a].episodes.clusters()}
+            yield compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -307,7 +308,8 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
         ours, blind = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
         if isnan(ours[0].mean) or isnan(blind[0].mean):  # some metrics need more episodes to be known
             continue
-        control = blind_control(best.name, metric, ours, blind, len(cell.task.seatings))
+        clusters = {**best.cells[name].episodes.clusters(), **cell.episodes.clusters()}
+        control = blind_control(best.name, metric, ours, blind, len(cell.task.seatings), clusters)
         cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)
 
@@ -325,7 +327,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
             if all(estimate.n for estimate in estimates.values()):
                 summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:
-            pooled = metric.over([pair for cell in some.values() for pair in cell.observations(metric)])
+            pooled = metric.over([item for cell in some.values() for item in cell.observations(metric)])
             summaries[summary.name] = metric.in_table_units(pooled)
     return {name: estimate for name, estimate in summaries.items() if estimate.n}
 

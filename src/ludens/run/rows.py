@@ -22,7 +22,7 @@ import orjson
 from ludens.core.episode import Episode, Move, Status, Usage
 from ludens.models.ledger import BUDGET_REACHED
 from ludens.run.plan import Job, Plan
-from ludens.run.task import EpisodeResult, LabelPair, Metric, Task, entrant_seats, suite
+from ludens.run.task import EpisodeResult, LabelPair, Metric, Task, cluster_of, entrant_seats, suite
 
 EPISODES = "episodes.jsonl"
 """The shard of the process that owns the run."""
@@ -94,6 +94,8 @@ class EpisodeRow:
     """Bytes of the line; 0 if the episode is not stored."""
     checksum: int = 0
     """CRC-32 of the line."""
+    cluster: str = ""
+    """What it shares with episodes of other seeds (`Game.cluster`): intervals count clusters."""
 
     @property
     def void(self) -> bool:
@@ -281,7 +283,7 @@ class RowMaker:
             job, status=episode.status, game=episode.game,
             returns={} if void else episode.returns, **counts, other_fallbacks=fallbacks, usage=usage,
             other_usage=other_usage, seconds=round(sum(move.ms for move in moves) / 1000, 3),
-            error=episode.error, remarks=tuple(episode.remarks),
+            error=episode.error, remarks=tuple(episode.remarks), cluster="" if void else cluster_of(episode),
         )  # fmt: skip
 
 

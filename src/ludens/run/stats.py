@@ -500,6 +500,31 @@ def seat_swapped_rate(deals: Iterable[Sequence[bool]]) -> Estimate:
     return rate(successes, n, effect=max(1.0, apart / (n * share * (1 - share))))
 
 
+def clustered_mean(clusters: Iterable[Sequence[float]], *, bounds: Bounds | None = None) -> Estimate:
+    """The mean over the episodes of all clusters, which may have different sizes; `n` counts clusters.
+
+    Episodes of one cluster share what decides them (a picture), so the clusters are the observations: the
+    variance is that of a ratio of sums, linearised, and the interval is that of as few values as there are
+    clusters, never narrower than that of independent episodes. If all values are equal, the interval is a
+    point, or, between two bounds, as wide as that of a rate of as many clusters.
+    """
+    groups = [list(cluster) for cluster in clusters if cluster]
+    values = [value for cluster in groups for value in cluster]
+    n, size, limits = len(groups), len(values), bounds or (-inf, inf)
+    if not n:
+        return UNKNOWN
+    centre = fsum(values) / size
+    if n == 1:
+        return Estimate(centre, nan, nan, 1, nan)
+    if max(values) == min(values):
+        return _constant(centre, n, limits)
+    apart = fsum(fsum(value - centre for value in cluster) ** 2 for cluster in groups)
+    alone = fsum((value - centre) ** 2 for value in values) / (size - 1) / size
+    error = sqrt(max(apart * n / (n - 1) / size**2, alone))
+    low, high = _student(centre, error, n, limits)
+    return Estimate(centre, min(low, centre), max(high, centre), n, error).within(limits)
+
+
 def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | None:
     """How many more games each player needs until the observed difference is significant.
 

@@ -9,24 +9,31 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadFile, BadOption, UsageError
+from ludens.core.game import Game
 from ludens.core.loading import load_typed
 from ludens.core.options import configure, options_of
+from ludens.core.policy import Setter, make_by
 from ludens.core.registry import Registry
 from ludens.core.spec import parse_spec
-from ludens.run.stats import Bounds, Estimate, seat_swapped, seat_swapped_rate
+from ludens.run.stats import Bounds, Estimate, clustered_mean, seat_swapped, seat_swapped_rate
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
 
-Observation = tuple[int, Any]
-"""The seed of an episode and the value of a metric."""
+Group = int | str
+"""Episodes that belong together: the seed that they share, or their cluster (`Game.cluster`)."""
+Observation = tuple[Group, Any]
+"""The group of an episode and the value of a metric."""
 LabelPair = tuple[str | frozenset[str], str | None]
 """The right label, or all labels that are right, and the answer; None for an unreadable one."""
 
@@ -44,6 +51,24 @@ class EpisodeResult:
     def seed(self) -> int:
         """The seed it was played on; swapped seatings share it."""
         return self.episode.seed
+
+    @property
+    def group(self) -> Group:
+        """The cluster of the episode, or its seed."""
+        return cluster_of(self.episode) or self.seed
+
+
+def cluster_of(episode: Episode) -> str:
+    """The cluster of an episode; empty if it has none, or its game or pictures are not here."""
+    try:
+        return _game(episode.game, orjson.dumps(episode.options)).cluster(episode.seed)
+    except UsageError:
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _game(name: str, options: bytes) -> Game:
+    return make_by(Setter.FILE, name, **orjson.loads(options))
 
 
 @dataclass(frozen=True)
@@ -75,8 +100,9 @@ class Metric:
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
-        values = ((result.seed, self.value(result)) for result in played)
-        return [(seed, value) for seed, value in values if value is not None]
+        """Group and value of every episode that counts; of twins the seed, which tells the pair."""
+        values = ((one.seed if self.twins else one.group, self.value(one)) for one in played)
+        return [(group, value) for group, value in values if value is not None]
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
         return self.over(self.observations(played))
@@ -104,35 +130,46 @@ def mean_of(
 ) -> Metric:
     """The mean of a number; episodes for which it is None do not count.
 
-    Swapped seatings of one seed are one observation. `bounds` are the smallest and the largest possible value
-    (0 and 1 for proportions): intervals stay inside, and values that are all equal still get one.
+    Swapped seatings of one seed, and episodes of one cluster, are one observation. `bounds` are the smallest
+    and the largest possible value (0 and 1 for proportions): intervals stay inside, and values that are all
+    equal still get one.
     """
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        return seat_swapped(_by_seed(observations), bounds=metric.limits)
+        groups = _grouped(observations)
+        if _clustered(observations):
+            return clustered_mean(groups, bounds=metric.limits)
+        return seat_swapped(groups, bounds=metric.limits)
 
     metric = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
     return metric
 
 
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
-    """The proportion of episodes in which something holds; seatings of one seed may be correlated."""
+    """The proportion of episodes in which something holds; those of one seed or cluster may be correlated."""
 
     def value(played: EpisodeResult) -> float | None:
         held = holds(played)
         return None if held is None else 1.0 if held else 0.0
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        return seat_swapped_rate([[v == 1.0 for v in deal] for deal in _by_seed(observations)])
+        groups = _grouped(observations)
+        if _clustered(observations):
+            return clustered_mean(groups, bounds=(0.0, 1.0))
+        return seat_swapped_rate([[value == 1.0 for value in group] for group in groups])
 
     return Metric(name, value, combine, percent=True, **rest)
 
 
-def _by_seed(observations: Sequence[Observation]) -> list[list[float]]:
-    deals: dict[int, list[float]] = {}
-    for seed, value in observations:
-        deals.setdefault(seed, []).append(value)
-    return list(deals.values())
+def _grouped(observations: Sequence[Observation]) -> list[list[float]]:
+    groups: dict[Group, list[float]] = {}
+    for group, value in observations:
+        groups.setdefault(group, []).append(value)
+    return list(groups.values())
+
+
+def _clustered(observations: Sequence[Observation]) -> bool:
+    return any(isinstance(group, str) for group, _ in observations)
 
 
 def own_return(played: EpisodeResult) -> float:

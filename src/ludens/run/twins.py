@@ -58,6 +58,7 @@ def _combine(observations: Sequence[Observation]) -> Estimate:
     """The mean over pairs; an incomplete pair does not count."""
     worlds: defaultdict[int, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
     for seed, marks in observations:
+        assert isinstance(seed, int)
         worlds[pair_of(seed)][seed % 2].append(marks)
     pairs = [
         [pair_score(a, b) for a, b in zip(first, second, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from shlex import split
 
@@ -171,3 +172,43 @@ def test_a_folder_of_pictures_is_not_made_into_a_set(place: Path, monkeypatch: p
     game = make("spy", source=source, civilians=2, rounds=1)
     picture = view_of(game, RenderOptions(size=256), 0).image(game.start(0), "spy")
     assert picture.encoded()[0] == (folder / "a_modified.png").read_bytes()
+
+
+def test_one_edit_in_ten_is_blank_and_one_in_ten_identical() -> None:
+    """The paper's noise ablation."""
+    kinds = Counter(pairs.draw_noise(stream(seed, "noise")) for seed in range(1000))
+    assert set(kinds) == {"", "blank", "identical"}
+    assert all(70 <= kinds[kind] <= 130 for kind in ("blank", "identical"))
+
+
+@pytest.mark.parametrize("source", ["flat", "clevr", "chart"])
+def test_noise_changes_the_picture_of_the_spy(source: str) -> None:
+    noisy, clean = make("spy", source=source, noise=True), make("spy", source=source)
+    view, plain = (view_of(game, RenderOptions(size=256), 0) for game in (noisy, clean))
+    seeds = {pairs.draw_noise(stream(seed, "noise")): seed for seed in range(60)}
+    for kind, seed in seeds.items():
+        state = noisy.start(seed)
+        own, original = view.image(state, "spy"), view.image(state, "civilian_1")
+        assert original.hash == plain.image(clean.start(seed), "civilian_1").hash
+        unedited = plain.image(clean.start(seed), "spy").hash
+        assert (own.hash == unedited) is (kind == "")
+        assert (own.hash == original.hash) is (kind == "identical")
+        assert bool(own.rgb()[9:-9, 9:-9].std(axis=(0, 1)).max() == 0) is (kind == "blank")
+
+
+@pytest.mark.parametrize("bot", ["blunt", "vague", "clever", "oracle", "blind"])
+def test_bots_play_with_noise(bot: str) -> None:
+    game = make("spy?noise=true&civilians=2")
+    blank = next(seed for seed in range(99) if not game.start(seed).pair.modified.objects)  # type: ignore[attr-defined]
+    same = next(seed for seed in range(99) if not game.start(seed).pair.changed)  # type: ignore[attr-defined]
+    for seed in (blank, same):
+        episode = play_sync(game, {seat: agent(f"bot/{bot}", game) for seat in game.seats}, seed)
+        assert episode.status == "done"
+        assert all(move.action for move in episode.moves)
+        verify(episode)
+
+
+def test_the_game_is_well_behaved_with_noise() -> None:
+    game = make("spy?noise=true&civilians=2&rounds=1")
+    seeds = {pairs.draw_noise(stream(seed, "noise")): seed for seed in range(60)}
+    check_game(game, seeds=tuple(seeds.values()), views=(RenderOptions("classic", 256),))

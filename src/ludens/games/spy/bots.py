@@ -105,6 +105,8 @@ class Blunt(Agent):
         """A full description of an object, or of two of them where all were described before."""
         if fresh := self.fresh(state, scene):
             return named(self.random.choice(fresh))
+        if len(scene.objects) < 2:  # a blank picture
+            return self.random.choice(STOCK_CLUES)
         return related(*self.random.sample(scene.objects, 2))
 
     def fresh(self, state: SpyState, scene: Scene) -> list[Object]:
@@ -129,6 +131,7 @@ class Vague(Blunt):
 
     def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
         clues = [f"There is a {thing.size} {thing.material} object" for thing in scene.objects]
+        clues = clues or list(STOCK_CLUES)
         new = [clue for clue in clues if clue not in state.clues]
         return self.random.choice(new or clues)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Self
@@ -19,7 +19,16 @@ from ludens.core.reply import DASHES, ReplyFormat, fold, without_reasoning
 from ludens.core.state import Legal, State
 from ludens.games.spy.checker import check
 from ludens.games.spy.clues import STOCK_CLUES, named, related
-from ludens.games.spy.pairs import FLAT, StoredPair, described, installed_sources, with_hash
+from ludens.games.spy.pairs import (
+    BLANK,
+    FLAT,
+    StoredPair,
+    described,
+    draw_noise,
+    installed_sources,
+    with_hash,
+    with_noise,
+)
 from ludens.games.spy.scene import ScenePair, make_pair, modify, parse_change
 
 BETA = LAMBDA = 0.1
@@ -220,6 +229,7 @@ class Spy(Game):
     """
 
     name = "spy"
+    version = 2
     view_class = "ludens.games.spy.view:SpyView"
     imperfect_information = True
     best = "bot/oracle"
@@ -244,6 +254,11 @@ class Spy(Game):
         "each",
         choices=("each", "judge"),
         help="each civilian votes, or eight times one judge without a role, as in the released code",
+    )
+
+    noise: bool = option(
+        False,
+        help="one modified picture in ten is blank and one in ten equals the original: the paper's noise",
     )
 
     def __post_init__(self) -> None:
@@ -277,10 +292,18 @@ class Spy(Game):
     def start(self, seed: int) -> SpyState:
         table = list(self.players)
         stream(seed, "table").shuffle(table)
-        random = stream(seed, "pair")
-        is_drawn = self.source == FLAT
-        pair = make_pair(random, self.changes) if is_drawn else StoredPair(self.source, random.bits())
-        return SpyState(self, tuple(table), pair)
+        noise = draw_noise(stream(seed, "noise")) if self.noise else ""
+        if self.source == FLAT:
+            drawn = make_pair(stream(seed, "pair"), self.changes)
+            return SpyState(self, tuple(table), with_noise(drawn, noise))
+        return SpyState(self, tuple(table), replace(self._stored(seed), noise=noise))
+
+    def _stored(self, seed: int) -> StoredPair:
+        return StoredPair(self.source, stream(seed, "pair").bits())
+
+    def cluster(self, seed: int) -> str:
+        """The entry of the picture set: sixteen pairs do not become a hundred by being drawn again."""
+        return "" if self.source == FLAT else f"{self.source}/{self._stored(seed).entry.id}"
 
     def rewards(self, state: State, moves: Sequence[Move]) -> list[float]:
         assert isinstance(state, SpyState)
@@ -382,14 +405,14 @@ class SpyState(State):
         pair = described(self.pair)
         if pair is None:
             return STOCK_CLUES[len(self.clues) % len(STOCK_CLUES)]
-        scene = pair.modified if seat == SPY else pair.original
-        same = [thing for index, thing in enumerate(scene.objects) if index not in pair.changed]
-        new = [
-            clue
-            for thing in (same if seat == SPY else scene.objects)
-            if (clue := named(thing)) not in self.clues
-        ]
-        return new[0] if new else related(same[0], same[-1])
+        objects = pair.original.objects
+        same = [thing for index, thing in enumerate(objects) if index not in pair.changed]
+        things = same if seat == SPY else objects
+        if not things:
+            return STOCK_CLUES[len(self.clues) % len(STOCK_CLUES)]
+        new = [clue for thing in things if (clue := named(thing)) not in self.clues]
+        known = same or things
+        return new[0] if new else related(known[0], known[-1])
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         if self.stage == CLUE:
@@ -447,6 +470,8 @@ class SpyState(State):
         twin, pair, change = self.clone(), self.pair, self.game.changes
         if isinstance(pair, StoredPair):
             pass  # nobody can make another version of a photograph
+        elif seat == SPY and not pair.modified.objects:
+            twin.pair = with_noise(make_pair(random, change), BLANK)
         elif seat == SPY:
             other, changed = modify(pair.modified, random, change)
             twin.pair = ScenePair(other, pair.modified, changed, change)

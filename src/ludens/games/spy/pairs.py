@@ -7,21 +7,24 @@ opened when they are looked at: an episode can be replayed without the set, exce
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from ludens.core.errors import BadFile, MissingPictures, UsageError
-from ludens.games.spy.scene import ScenePair
+from ludens.core.random import Stream
+from ludens.games.spy.scene import Scene, ScenePair
 
 if TYPE_CHECKING:
     from ludens.pictures import Entry, PictureSet
 
 FLAT = "flat"
 _SHIPPED = {"clevr": "clevr-16", "chart": "chart-16"}
-"""Names for whichever set of a kind there is: one of that name, else the small one in the package."""
+"""Names for the largest set of a kind that is installed, and the small one in the package."""
+_COMMON = ("change", "kinds")
+"""Settings that sets must share to stand for each other."""
 _opened: dict[str, PictureSet] = {}
 """Sets that this process has opened, by hash: a set that was named by its path is found again."""
 
@@ -32,6 +35,8 @@ class StoredPair:
 
     source: str
     number: int
+    noise: str = ""
+    """What became of the modified picture: `blank`, `identical` to the original, or nothing."""
     exchanged: bool = False
     """Whether the modified picture is that of the civilians, and the original one that of the spy."""
 
@@ -49,7 +54,7 @@ def with_hash(source: str) -> str:
 
     names = set_names()
     if source in _SHIPPED and source not in names:
-        source = _SHIPPED[source]
+        source = largest_set(source)
     if source not in names:
         _refuse_plain(source)
     opened = open_set(source)
@@ -57,6 +62,21 @@ def with_hash(source: str) -> str:
         raise BadFile(f"picture set {source!r} is of {opened.header.kind}s; the spy game needs pairs.")
     _opened[opened.hash] = opened
     return f"{opened.name}@{opened.hash}"
+
+
+def largest_set(kind: str) -> str:
+    """The name of the installed set with the most pairs that was made as the one in the package: by the same
+    version of the generator, with the same change."""
+    from ludens.pictures.sets import installed_sets
+
+    shipped, sets = _SHIPPED[kind], installed_sets("pair")
+
+    def made(name: str) -> tuple[object, ...]:
+        header = sets[name]
+        return header.generator, header.version, *(header.settings.get(key) for key in _COMMON)
+
+    alike = [name for name in sets if shipped in sets and made(name) == made(shipped)]
+    return max(alike, key=lambda name: (sets[name].entries, name), default=shipped)
 
 
 def _refuse_plain(source: str) -> None:
@@ -95,6 +115,23 @@ def set_of(source: str) -> PictureSet:
     return _opened[hash]
 
 
+BLANK, IDENTICAL = "blank", "identical"
+
+
+def draw_noise(random: Stream) -> str:
+    """Whether an edit failed: one in ten leaves a blank picture, one in ten the original."""
+    return {0: BLANK, 1: IDENTICAL}.get(random.below(10), "")
+
+
+def with_noise(pair: ScenePair, noise: str) -> ScenePair:
+    """A pair after an edit that failed."""
+    if noise == IDENTICAL:
+        return replace(pair, modified=pair.original, changed=())
+    if noise == BLANK:
+        return replace(pair, modified=Scene(()), changed=tuple(range(len(pair.original.objects))))
+    return pair
+
+
 def described(pair: ScenePair | StoredPair) -> ScenePair | None:
     """The scenes of a pair; None where only pictures are known."""
     return pair if isinstance(pair, ScenePair) else _scenes(pair)
@@ -103,7 +140,7 @@ def described(pair: ScenePair | StoredPair) -> ScenePair | None:
 @lru_cache(maxsize=4096)
 def _scenes(pair: StoredPair) -> ScenePair | None:
     try:
-        scenes = ScenePair.from_json(pair.entry.scene)
+        scenes = with_noise(ScenePair.from_json(pair.entry.scene), pair.noise)
         return scenes.exchanged() if pair.exchanged else scenes
     except MissingPictures:
         raise

@@ -11,7 +11,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.clues import STOCK_CLUES, joined_names
 from ludens.games.spy.flat import Floor
 from ludens.games.spy.game import CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
-from ludens.games.spy.pairs import FLAT, StoredPair, described, kind_of, set_of
+from ludens.games.spy.pairs import BLANK, FLAT, IDENTICAL, StoredPair, described, kind_of, set_of
 from ludens.games.spy.scene import FLOOR, Scene
 
 _STYLES = ("direct", "cot", "explain")
@@ -52,7 +52,10 @@ class SpyView(View):
     def _resized(self, pair: StoredPair, role: str) -> Picture:
         """The picture of a file, which is kept as it is unless it is larger than asked for."""
         role = _SEEN[role == "original"] if pair.exchanged else role
-        picture = set_of(pair.source).picture(pair.entry, role)
+        source = "original" if pair.noise == IDENTICAL else role
+        picture = set_of(pair.source).picture(pair.entry, source)
+        if pair.noise == BLANK and role == "modified":
+            picture = picture.blank()
         small = max(picture.width, picture.height) <= self.render.size
         return picture if small else picture.resized(self.render.size)
 

@@ -79,8 +79,8 @@ METRIC = "metric."
 
 EPISODE_COLUMNS: Types = {
     "suite": str, "run": str, "key": str, "task": str, "game": str, "entrant": str, "spec": str,
-    "seed": int, "seating": int, "sample": int, "status": str, "seats": str, "returns": str, "moves": int,
-    "fallbacks": int, "retried": int, "replies": int, "truncated": int, "input_tokens": int,
+    "seed": int, "seating": int, "sample": int, "cluster": str, "status": str, "seats": str, "returns": str,
+    "moves": int, "fallbacks": int, "retried": int, "replies": int, "truncated": int, "input_tokens": int,
     "output_tokens": int, "cost": float, "seconds": float, "error": str,
     **dict.fromkeys(SETTINGS, str), "blind": bool, "frames": int,
 }  # fmt: skip

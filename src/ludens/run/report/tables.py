@@ -218,6 +218,11 @@ def _notes(results: SuiteResults) -> Iterator[str]:
         ]
         if unfinished:
             yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
+    for name in results.tasks:
+        shared = [cell for row in results.rows if (cell := row.cells.get(name)) and cell.episodes.clusters()]
+        if shared:
+            most = max(len(set(cell.episodes.groups())) for cell in shared)
+            yield f"{name}: episodes share {most} pictures or worlds; intervals count these, not episodes."
     yield from results.cautions
     marks = {
         trained_remark(parse_spec(row.spec).name, parse_spec(row.cells[task].task.game).name)
@@ -373,7 +378,7 @@ def pairs(results: SuiteResults) -> Table | None:
     rows = [TableRow("ours", _pair(pair, labels), Source(task=pair.task)) for pair in results.pairs]
     notes = [
         "An entrant is better if the 95% interval excludes 0, which is the case exactly if p is below 0.05. "
-        "Fewer than 6 seeds cannot show a difference.",
+        "Fewer than 6 seeds cannot show a difference. Where seeds share pictures, these are counted.",
         "p is not corrected for multiple comparisons.",
     ]
     return Table("Paired differences on shared seeds", columns, rows, notes) if rows else None

@@ -13,6 +13,7 @@ from ludens.run.stats import Estimate, pooled_share, weighted_sum
 from ludens.run.task import (
     COUNT,
     EpisodeResult,
+    Group,
     Metric,
     Observation,
     Summary,
@@ -31,13 +32,13 @@ def pooled(name: str, counts: Callable[[EpisodeResult], Counts], *, about: str) 
     """A share over the things in all episodes, such as moves or cells; the mean over classes of them."""
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        seeds: dict[int, Counts] = {}
-        for seed, classes in observations:  # seatings of one seed are alike
-            sums = seeds.setdefault(seed, {})
+        groups: dict[Group, Counts] = {}
+        for group, classes in observations:  # seatings of one seed are alike
+            sums = groups.setdefault(group, {})
             for kind, (right, total) in classes.items():
                 before = sums.get(kind, (0, 0))
                 sums[kind] = before[0] + right, before[1] + total
-        return pooled_share(seeds.values())
+        return pooled_share(groups.values())
 
     return Metric(name, counts, combine, percent=True, paired=False, about=about)
 

@@ -22,7 +22,7 @@ from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
 from ludens.core.registry import make
 from ludens.games.spy.game import SPY
-from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, with_hash
+from ludens.games.spy.pairs import FLAT, installed_sources, kind_of, largest_set, with_hash
 from ludens.games.spy.vote import SEAT as VOTER
 from ludens.pictures import set_names
 from ludens.run.task import (
@@ -58,7 +58,7 @@ SEATS = (
 GAMES, FEW = 100, 10
 REFERENCE = "bot/clever"
 PARTNERS = ("bot/clever", "bot/blunt", "bot/vague")
-SOURCES = {"flat": FLAT, "clevr": "clevr-16", "chart": "chart-16"}
+SETS = ("clevr", "chart")
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,9 @@ class VisionZero(SuiteBuilder):
 
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that all players can read."""
-        names = {FLAT, *set_names()}
-        return {name: where for name, where in SOURCES.items() if where in names and not self._needed(where)}
+        names, sets = set_names(), {kind: largest_set(kind) for kind in SETS}
+        sources = {FLAT: FLAT} | {kind: name for kind, name in sets.items() if name in names}
+        return {name: where for name, where in sources.items() if not self._needed(where)}
 
 
 class VisionZeroMini(VisionZero):

@@ -1,0 +1,306 @@
+"""Edits of photographs that leave no trace: an object is added, moved, recoloured or removed.
+
+Objects are separated by GrabCut, placed where the surroundings fit, and blended in the gradient domain
+(Poisson blending). An edit that cannot be made this way is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.random import Stream
+from ludens.core.registry import Registry
+
+Pixels = npt.NDArray[np.uint8]
+Box = tuple[int, int, int, int] | list[int]
+"""x, y, width and height."""
+Edit = tuple[Pixels, dict[str, Any]]
+"""An edited picture and the description of the edit."""
+EDITS = ("add", "move", "recolor", "remove")
+VISIBLE = 12.0
+"""Mean difference of the pixels of an object, of 255, from which an edit counts as seen."""
+BLANK = 3.0
+"""Standard deviation below which a picture counts as blank."""
+ATTEMPTS = 30
+_LEAST_SIDE = 96
+"""In smaller pictures there is no room for an object and its surroundings."""
+_CANDIDATES = 300
+_STANDS_OUT = 3.0
+"""How much the inside of a box must differ more from its edge than the edge does, of 255."""
+_FREE = 4
+"""Pixels between an object and the edge of its box, from which it counts as whole."""
+_SMALLEST = 10
+"""Pixels of the smaller side of an object."""
+_RIM = 7
+"""Pixels around an object that must fit and that are blended with it."""
+_SHADE = 4
+"""Pixels around an object that go with it: soft edges, the shadow where it touches the ground."""
+_ERODED = 4
+"""Pixels by which `seamlessClone` makes a mask narrower."""
+_FITS = 22.0
+"""Root mean square difference of the surroundings up to which they fit."""
+_EVEN = 4.0
+"""How much the inside of an empty place may differ more from its surroundings than these do."""
+_MATCH_SIDE = 90
+"""The smaller side, at least, of the copy in which places are compared."""
+_CHOICES = 16
+"""Of so many places that fit best, one is chosen."""
+_COLOURED = 45
+"""Mean saturation, of 255, from which an object has a colour to change."""
+_CUT_SIDE = 72
+
+
+class Editor(Protocol):
+    """Fills a hole in a picture, as inpainting models do. Packages add some as `ludens.editors`."""
+
+    def __call__(self, pixels: Pixels, hole: npt.NDArray[np.bool_], seed: int) -> Pixels:
+        """The picture, of the same size, with something plausible in the hole; the rest does not matter."""
+        ...
+
+
+EDITORS = Registry("editor", "ludens.editors")
+
+
+def opencv() -> Any:
+    try:
+        import cv2
+    except ImportError:
+        raise MissingExtra("editing photographs", "photos") from None
+    return cv2
+
+
+def is_blank(pixels: Pixels) -> bool:
+    return float(pixels.astype(np.float32).std(axis=(0, 1)).max()) < BLANK
+
+
+def edited(
+    pixels: Pixels,
+    kinds: Sequence[str],
+    random: Stream,
+    taken: Sequence[Box] = (),
+    editor: Editor | None = None,
+) -> Edit | None:
+    """The picture with one visible edit outside of the boxes in `taken`, and its description.
+
+    None where no attempt leaves a picture in which nothing but the edit has changed.
+    """
+    if min(pixels.shape[:2]) < _LEAST_SIDE or is_blank(pixels):
+        return None
+    for box in _boxes(pixels, random):
+        kind = random.choice(kinds)
+        mask = _object(pixels, box)
+        made = None if mask is None else _made(pixels, mask, kind, random, editor)
+        if made is None:
+            continue
+        result, log = made
+        boxes = [log["box"], *([log["to"]] if "to" in log else [])]
+        if any(_meet(box, other) for box in boxes for other in taken):
+            continue
+        change = np.abs(result.astype(np.float32) - pixels).mean(-1)
+        x, y, w, h = log["box"]
+        part = change[y : y + h, x : x + w]
+        if part[part > 4].size > 0.2 * part.size and part[part > 4].mean() >= VISIBLE:
+            return result, log
+    return None
+
+
+def _made(pixels: Pixels, mask: Pixels, kind: str, random: Stream, editor: Editor | None) -> Edit | None:
+    """The picture with this edit of the object under the mask, and its description; None if it fails."""
+    box = _bounds(mask)
+    log: dict[str, Any] = {"edit": kind, "box": box}
+    if kind == "recolor":
+        recoloured = _recoloured(pixels, mask, random)
+        return None if recoloured is None else (recoloured, log)
+    result: Pixels | None = pixels
+    if kind in ("move", "remove"):
+        result = _filled(pixels, mask, random, editor)
+    if result is None or kind == "remove":
+        return None if result is None else (result, log)
+    placed = _placed(result, pixels, mask, random)
+    if placed is None:
+        return None
+    result, target = placed
+    return result, log | ({"to": target} if kind == "move" else {"from": box, "box": target})
+
+
+def _object(pixels: Pixels, box: Box) -> Pixels | None:
+    """The mask, 0 or 255, of something whole that stands out from its surroundings, separated by GrabCut."""
+    cv2 = opencv()
+    x, y, w, h = box
+    _, parts, stats, _ = cv2.connectedComponentsWithStats(_separated(pixels, box))
+    whole = [
+        (int(area), part)
+        for part, (left, top, wide, high, area) in enumerate(stats)
+        if part and left >= x + _FREE and top >= y + _FREE
+        if left + wide <= x + w - _FREE and top + high <= y + h - _FREE
+        if min(wide, high) >= _SMALLEST and area >= 0.06 * w * h
+    ]
+    if not whole:
+        return None
+    mask: Pixels = np.where(parts == max(whole)[1], 255, 0).astype(np.uint8)
+    return mask
+
+
+def _separated(pixels: Pixels, box: Box) -> Pixels:
+    """1 where the foreground of the box is; found in a small copy of its surroundings: GrabCut is slow."""
+    cv2 = opencv()
+    height, width = pixels.shape[:2]
+    x, y, w, h = box
+    left, top = max(0, x - w // 2), max(0, y - h // 2)
+    part = pixels[top : min(height, y + h + h // 2), left : min(width, x + w + w // 2)]
+    scale = min(1.0, _CUT_SIDE / max(part.shape[:2]))
+    small = cv2.resize(part, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    inner = tuple(round(v * scale) for v in (x - left, y - top, w, h))
+    labels = np.zeros(small.shape[:2], np.uint8)
+    cv2.setRNGSeed(1)
+    models = np.zeros((1, 65)), np.zeros((1, 65))
+    cv2.grabCut(small, labels, inner, *models, 2, cv2.GC_INIT_WITH_RECT)
+    front = ((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD)).astype(np.float32)
+    whole = np.zeros((height, width), np.uint8)
+    size = part.shape[1], part.shape[0]
+    wide = cv2.resize(front, size, interpolation=cv2.INTER_CUBIC) > 0.5
+    whole[top : top + size[1], left : left + size[0]] = wide
+    return whole
+
+
+def _boxes(pixels: Pixels, random: Stream) -> list[Box]:
+    """Boxes that are varied inside and even along their edges: they may hold something whole."""
+    height, width = pixels.shape[:2]
+    step = max(1, min(height, width) // 100)
+    small = pixels[::step, ::step].astype(np.float32)
+    margin = _RIM + _ERODED + _SHADE + 3
+
+    def stands_out(box: Box) -> float:
+        x, y, w, h = (value // step for value in box)
+        inside = small[y : y + h, x : x + w]
+        edge = np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]])
+        around = edge.mean(axis=0)
+        return float(np.abs(inside - around).mean() - 1.5 * np.abs(edge - around).mean())
+
+    scores = dict[Box, float]()
+    for _ in range(_CANDIDATES):
+        w, h = (max(24, round(side * (0.12 + 0.25 * random.random()))) for side in (width, height))
+        x, y = (margin + random.below(side - size - 2 * margin) for side, size in ((width, w), (height, h)))
+        scores[x, y, w, h] = stands_out((x, y, w, h))
+    promising = sorted((box for box in scores if scores[box] > _STANDS_OUT), key=scores.__getitem__)
+    boxes = promising[-ATTEMPTS:]
+    random.shuffle(boxes)
+    return boxes
+
+
+def _bounds(mask: Pixels) -> list[int]:
+    return [int(value) for value in opencv().boundingRect(mask)]
+
+
+def _meet(a: Box, b: Box) -> bool:
+    """Whether two boxes meet, or what is blended around them does."""
+    apart = 2 * (_RIM + _ERODED)
+    return (
+        a[0] < b[0] + b[2] + apart
+        and b[0] < a[0] + a[2] + apart
+        and a[1] < b[1] + b[3] + apart
+        and b[1] < a[1] + a[3] + apart
+    )
+
+
+def _wide(mask: Pixels, by: int) -> Pixels:
+    cv2 = opencv()
+    wide: Pixels = cv2.dilate(mask, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * by + 1, 2 * by + 1)))
+    return wide
+
+
+def _fits(pixels: Pixels, part: Pixels, rim: npt.NDArray[np.bool_], away: Box) -> list[tuple[int, int]]:
+    """The corners of the places, best first, that look like the part along its rim and do not meet a box."""
+    cv2 = opencv()
+    step = max(1, min(pixels.shape[:2]) // _MATCH_SIDE)  # matching is slow
+    coarse, small, band = (each[::step, ::step].astype(np.float32) for each in (pixels, part, rim))
+    h, w = band.shape
+    weight = np.repeat(band[..., None], 3, 2)
+    apart = cv2.matchTemplate(coarse, small, cv2.TM_SQDIFF, mask=weight)
+    x, y, wide, high = (value // step for value in away)
+    apart[max(0, y - h) : y + high + 1, max(0, x - w) : x + wide + 1] = np.inf
+    apart[:2], apart[:, :2], apart[-2:], apart[:, -2:] = (np.inf,) * 4
+    places = []
+    for _ in range(_CHOICES):
+        v, u = (int(value) for value in np.unravel_index(int(np.argmin(apart)), apart.shape))
+        if not apart[v, u] <= _FITS**2 * float(weight.sum()):
+            break
+        places.append((u * step, v * step))
+        apart[max(0, v - h // 3) : v + h // 3 + 1, max(0, u - w // 3) : u + w // 3 + 1] = np.inf
+    return places
+
+
+def _filled(pixels: Pixels, mask: Pixels, random: Stream, editor: Editor | None) -> Pixels | None:
+    """The picture without the object: from another place whose surroundings fit, or by the editor."""
+    hole = _wide(mask, _SHADE + _ERODED)
+    if editor is not None:
+        inpainted = editor(pixels.copy(), hole > 0, random.below(1 << 31))
+        if (np.shape(inpainted), np.asarray(inpainted).dtype) != (pixels.shape, pixels.dtype):
+            height, width = pixels.shape[:2]
+            raise BadOption(f"the editor must return a picture of {height}x{width}x3 numbers, as uint8.")
+        return _cloned(inpainted, pixels, hole, _bounds(hole))
+    around = _wide(hole, _RIM)
+    x, y, w, h = box = _bounds(around)
+    rim = (around > 0) & (hole == 0)
+    places = _fits(pixels, pixels[y : y + h, x : x + w], rim[y : y + h, x : x + w], box)
+    empty = [place for place in places if _is_even(pixels, place, hole[y : y + h, x : x + w] > 0)]
+    if not empty:
+        return None
+    u, v = random.choice(empty)
+    source = pixels.copy()
+    source[y : y + h, x : x + w] = pixels[v : v + h, u : u + w]
+    return _cloned(source, pixels, hole, _bounds(hole))
+
+
+def _is_even(pixels: Pixels, place: tuple[int, int], inside: npt.NDArray[np.bool_]) -> bool:
+    """Whether a place has no object of its own: what is inside is like what is around it."""
+    u, v = place
+    part = pixels[v : v + inside.shape[0], u : u + inside.shape[1]].astype(np.float32)
+    around = np.median(part[~inside], axis=0)
+    return float(np.abs(part[inside] - around).mean()) < _EVEN + float(np.abs(part[~inside] - around).mean())
+
+
+def _placed(ground: Pixels, pixels: Pixels, mask: Pixels, random: Stream) -> tuple[Pixels, list[int]] | None:
+    """The picture with a copy of the object at another place whose surroundings fit, and its new box."""
+    around = _wide(mask, _RIM + _ERODED)
+    x, y, w, h = box = _bounds(around)
+    part = pixels[y : y + h, x : x + w]
+    rim = (around[y : y + h, x : x + w] > 0) & ~(_wide(mask, 2)[y : y + h, x : x + w] > 0)
+    inside = mask[y : y + h, x : x + w] > 0
+    empty = [place for place in _fits(ground, part, rim, box) if _is_even(ground, place, inside)]
+    if not empty:
+        return None
+    u, v = random.choice(empty)
+    source, target = ground.copy(), np.zeros_like(mask)
+    source[v : v + h, u : u + w] = part
+    target[v : v + h, u : u + w] = around[y : y + h, x : x + w]
+    rows, columns = np.nonzero(inside)
+    moved = [u + int(columns.min()), v + int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
+    return _cloned(source, ground, target, _bounds(target)), moved
+
+
+def _cloned(source: Pixels, ground: Pixels, mask: Pixels, box: Box) -> Pixels:
+    """The ground with what is under the mask from the source, blended in the gradient domain."""
+    cv2 = opencv()
+    x, y, w, h = box
+    centre = x + w // 2, y + h // 2
+    result = cv2.seamlessClone(source, ground, mask.copy(), centre, cv2.NORMAL_CLONE)  # it writes to the mask
+    return np.where(mask[..., None] > 0, result, ground).astype(np.uint8)
+
+
+def _recoloured(pixels: Pixels, mask: Pixels, random: Stream) -> Pixels | None:
+    """The picture with another hue of the object, as saturated and bright as before; None if it is grey."""
+    cv2 = opencv()
+    hsv = cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV)
+    if float(hsv[..., 1][mask > 0].mean()) < _COLOURED:
+        return None
+    hsv[..., 0] = (hsv[..., 0].astype(np.int32) + random.between(40, 140)) % 180
+    other = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
+    share = cv2.GaussianBlur(mask.astype(np.float32) / 255, (0, 0), 0.8)[..., None]
+    result: Pixels = np.round(pixels * (1 - share) + other * share).astype(np.uint8)
+    return result
