@@ -14,12 +14,10 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.grid import (
     ACTIONS,
-    AFTER,
     CELLS,
-    DISTANCE,
     SEATS,
     SIDE,
-    TOWARD,
+    WALLS,
     GridGame,
     GridState,
     GridView,
@@ -58,29 +56,29 @@ def walked(game: GridGame, seed: int, steps: int) -> GridState:
 
 
 def test_directions_are_as_drawn() -> None:
-    moved = {action: name(AFTER[action][CELL["B3"]]) for action in ACTIONS}
+    moved = {action: name(WALLS.after[action][CELL["B3"]]) for action in ACTIONS}
     assert moved == {"STAY": "B3", "RIGHT": "B4", "LEFT": "B2", "UP": "A3", "DOWN": "C3"}
 
 
 def test_moves_are_clipped_at_the_border() -> None:
-    corner = {action: name(AFTER[action][CELL["E5"]]) for action in ACTIONS}
+    corner = {action: name(WALLS.after[action][CELL["E5"]]) for action in ACTIONS}
     assert corner == {"STAY": "E5", "RIGHT": "E5", "LEFT": "E4", "UP": "D5", "DOWN": "E5"}
 
 
 @given(cells, cells)
 def test_toward_holds_every_action_that_comes_nearer(here: int, there: int) -> None:
     row, column = abs(here // 5 - there // 5), abs(here % 5 - there % 5)
-    assert DISTANCE[here][there] == row + column
+    assert WALLS.distance[here][there] == row + column
     for action in ACTIONS:
-        nearer = DISTANCE[AFTER[action][here]][there] < DISTANCE[here][there]
-        assert (action in TOWARD[here][there]) == (nearer or (here == there and action == "STAY"))
+        nearer = WALLS.distance[WALLS.after[action][here]][there] < WALLS.distance[here][there]
+        assert (action in WALLS.toward[here][there]) == (nearer or (here == there and action == "STAY"))
 
 
 @given(cells, cells, cells)
 def test_going_around_costs_nothing_or_two_steps(here: int, goal: int, wall: int) -> None:
     if wall in (here, goal):
         return
-    assert around(goal, wall)[here] - DISTANCE[here][goal] in (0, 2)
+    assert around(WALLS, goal, wall)[here] - WALLS.distance[here][goal] in (0, 2)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -25,7 +25,7 @@ class TicTacToe(BoardGame):
     Observation: the board, rows A to C from the top, columns 1 to 3 from the left.
     Actions: an empty cell, `A1` to `C3`.
     Rewards: +1 for three of your marks in a line, -1 for the other seat, 0 for a full board without one.
-    Openings: positions that are drawn with best play. Twins: marks on the same cells; every move that does not
+    Openings: positions that are drawn with best play. Twins: marks on the same cells; a move that does not
     lose in one of them loses in the other.
     """
 
