@@ -54,7 +54,7 @@ class Scripted(Agent):
 
 @dataclass
 class Consistent(Agent):
-    """Keeps the states that agree with its own moves and all refusals, and plays what is good in most of them.
+    """Keeps the states that agree with its own moves and all refusals, plays what is good in most.
 
     It begins with states of other seeds, and expects the opponent to play as it does.
     """
@@ -80,7 +80,7 @@ class Consistent(Agent):
         votes = Counter[str]()
         for state in self.possible:
             votes.update(game.good_moves(state))
-            votes.update({move: 0.01 for move in state.legal(self.seat)})  # type: ignore[dict-item]
+            votes.update(dict.fromkeys(state.legal(self.seat), 0.01))  # type: ignore[dict-item]
         moves = [move for move, _ in votes.most_common() if move not in refused]
         self.last = moves[0] if moves else view_of(game, RenderOptions(), 0).cells()[self.random.below(9)]  # type: ignore[attr-defined]
         return Reply(self.last, self.last)
@@ -112,10 +112,16 @@ def episodes(task: Task, player: Agent, count: int, first_seed: int = 0) -> Iter
         yield EpisodeResult("", episode, tuple(seat for seat, who in seats.items() if who == MODEL))
 
 
+def opponent(task: Task) -> str:
+    """The bot that the entrant plays against; `bot/best` where there is none."""
+    return next((who for who in task.seatings[0].values() if who != MODEL), BEST)
+
+
 def replays(task: Task, count: int) -> list[Script]:
-    """What `bot/best` did in other episodes, in every seat that the entrant plays."""
-    game, scripts = make(task.game), []
-    results = list(episodes(task, agent(BEST, game), count * len(task.seatings), OTHER_SEEDS))
+    """What the opponent or `bot/best` did in other episodes, in every seat that the entrant plays."""
+    scripts = []
+    player = agent(opponent(task), make(task.game))
+    results = list(episodes(task, player, count * len(task.seatings), OTHER_SEEDS))
     for at in range(0, len(results), len(task.seatings)):
         script: Script = {}
         for result in results[at : at + len(task.seatings)]:
@@ -126,7 +132,7 @@ def replays(task: Task, count: int) -> list[Script]:
 
 
 def habits(task: Task, scripts: Sequence[Script]) -> Script:
-    """The moves of `bot/best` by how often it makes them at this point of a game, the usual ones first."""
+    """All moves of replays, the usual and early ones first."""
     game = make(task.game)
     script: Script = {}
     for seat in game.seats:
@@ -144,7 +150,7 @@ def every_move(task: Task, dice: random.Random) -> Script:
     view = view_of(game, RenderOptions(), 0)
     moves = list(view.answers())  # type: ignore[attr-defined]
     dice.shuffle(moves)
-    return {seat: moves for seat in game.seats}
+    return dict.fromkeys(game.seats, moves)
 
 
 def scripted_return(starts: Sequence[State], script: Script) -> float:
@@ -188,30 +194,32 @@ def steady(game: Game, horizon: int) -> list[Script]:
 def attack(task: Task, count: int, effort: int) -> dict[str, list[EpisodeResult]]:
     """The episodes of each blind player in the task's own seeds."""
     game, dice = make(task.game), random.Random(1)
-    players: dict[str, Agent] = {}
+    players: dict[str, Agent] = {"bot/random": agent("bot/random", game)}
     horizon = getattr(game, "horizon", 0)
     together = len(game.start(0).to_act) > 1
-    scripts = replays(task, 4 if not together else 12)
+    scripts = replays(task, 12 if together else 2)
     if together:
-        players["bot/random"] = agent("bot/random", game)
         scripts += steady(game, horizon)
         scripts += [
             {seat: [dice.choice(game.start(0).legal(seat)) for _ in range(horizon)] for seat in game.seats}
             for _ in range(20)
         ]
-        players["replayed bot/best"] = Scripted(scripts[0])
+        players["replay"] = Scripted(scripts[0])
         players["climbed script"] = Scripted(climbed(game, scripts, 60, effort))
     else:
         players["bot/guess"] = agent("bot/guess", game)
-        for number, script in enumerate(scripts[:2]):
-            players[f"replayed bot/best {number + 1}"] = Scripted(script)
+        players["replay"] = Scripted(scripts[0])
         if isinstance(game, BoardGame) and effort:
-            [opponent] = {who for seating in task.seatings for who in seating.values()} - {MODEL}
-            players["consistent states"] = Consistent(effort, opponent)
-        players["habits of bot/best"] = Scripted(habits(task, scripts))
+            players["consistent states"] = Consistent(effort, opponent(task))
+        players["usual moves"] = Scripted(habits(task, scripts))
         if hasattr(view_of(game, RenderOptions(), 0), "answers"):
             players["fixed list of all moves"] = Scripted(every_move(task, dice))
     return {name: list(episodes(task, player, count)) for name, player in players.items()}
+
+
+def third(chance: float, upper: float) -> float:
+    """What no blind player may exceed."""
+    return chance + (upper - chance) / 3
 
 
 def main(name: str, tasks: Sequence[str], count: int, best: int, effort: int) -> None:
@@ -219,7 +227,8 @@ def main(name: str, tasks: Sequence[str], count: int, best: int, effort: int) ->
         if tasks and task.name not in tasks:
             continue
         results = attack(task, count, effort)
-        results["bot/best"] = list(episodes(task, agent(BEST, make(task.game)), best))
+        if best:
+            results["bot/best"] = list(episodes(task, agent(BEST, make(task.game)), best))
         for player, played in results.items():
             distinct = len({tuple(move.action for move in one.episode.moves) for one in played})
             shown = [f"{metric.name} {metric.estimate(played).mean:.3f}" for metric in task.metrics[:3]]

@@ -20,6 +20,7 @@ from ludens.suites.playground import metrics
 
 _FOLDER = Path(__file__).parent
 REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
+SIGHT_DEVIATIONS = read_deviations(_FOLDER / "sight.md")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -244,7 +245,7 @@ class PlaygroundSight(SuiteBuilder):
             about="LVLM-Playground in twin worlds: the same question about two boards, and both answers must "
             "be right; whole games after two openings.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            deviations=DEVIATIONS,
+            deviations=(*SIGHT_DEVIATIONS, *DEVIATIONS),
             references=REFERENCES,
         )
 

@@ -75,6 +75,10 @@ SCALES = {
 """Measured by `tests/suites/vs_bench/scripts.py`."""
 
 
+def _items(file: str) -> tuple[str, ...]:
+    return read_deviations(Path(__file__).with_name(file))
+
+
 def _in_twin_worlds(task: Task) -> Task:
     """The task of the paper in its setting for players that look."""
     name = task.name.split("/")[1]
@@ -88,7 +92,7 @@ def _in_twin_worlds(task: Task) -> Task:
     scale = SCALES[name]
     both = both_of(
         lambda played: own_return(played) >= scale.enough,
-        f"pairs of twin worlds (same words, other pictures) with a return of {scale.enough:g} or more in both",
+        f"pairs of twin worlds (same words, other pictures) with returns of at least {scale.enough:g}",
     )
     first, *rest = task.metrics
     return replace(task, game=GAMES[name], metrics=(both, first, scale.metric(), *rest))
@@ -112,7 +116,7 @@ class VsBenchSight(SuiteBuilder):
                 *reason,
                 *(replace(task, episodes=self.episodes) if task.name in own else task for task in decide),
             ),
-            deviations=read_deviations(Path(__file__).with_name("deviations.md")),
+            deviations=tuple(item for file in ("sight.md", "deviations.md") for item in _items(file)),
             references=Path(__file__).with_name("references.toml"),
         )
 
