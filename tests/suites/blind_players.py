@@ -1,14 +1,14 @@
 """Players that never look, and search for the best of them: the attack on suites whose tasks need sight.
 
-`python -m tests.suites.blind_players SUITE [TASK ...]` prints what they reach in the suite's own seeds. They
-are fitted on other seeds.
+They are fitted on other seeds than those of suites. Print what they and `bot/best` reach with
+
+    python -m tests.suites.blind_players SUITE EPISODES EPISODES_OF_BEST EFFORT TASK ...
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -21,6 +21,7 @@ from ludens.core.registry import make
 from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, view_of
+from ludens.games.boards import BoardView
 from ludens.games.open_spiel import SpielState
 from ludens.games.openings import BoardGame
 from ludens.loop import play
@@ -52,6 +53,17 @@ class Scripted(Agent):
         return Reply(action, action)
 
 
+_LEGAL = 0.01
+"""What a legal move counts against a good one."""
+
+
+def nameable(game: Game) -> list[str]:
+    """Every move that can be named on a board."""
+    view = view_of(game, RenderOptions(), 0)
+    assert isinstance(view, BoardView)
+    return list(view.answers())
+
+
 @dataclass
 class Consistent(Agent):
     """Keeps the states that agree with its own moves and all refusals, plays what is good in most.
@@ -77,12 +89,14 @@ class Consistent(Agent):
             self.possible = [after for state in self.possible for after in self._following(state)]
         refused = {text for text, _ in ask.refused}
         self.possible = [state for state in self.possible if refused.isdisjoint(state.legal(self.seat))]
-        votes = Counter[str]()
+        votes: dict[str, float] = {}
         for state in self.possible:
-            votes.update(game.good_moves(state))
-            votes.update(dict.fromkeys(state.legal(self.seat), 0.01))  # type: ignore[dict-item]
-        moves = [move for move, _ in votes.most_common() if move not in refused]
-        self.last = moves[0] if moves else view_of(game, RenderOptions(), 0).cells()[self.random.below(9)]  # type: ignore[attr-defined]
+            for move in state.legal(self.seat):
+                votes[move] = votes.get(move, 0.0) + _LEGAL
+            for move in game.good_moves(state):
+                votes[move] += 1
+        moves = [move for move in votes if move not in refused]
+        self.last = max(moves, key=votes.__getitem__) if moves else self.random.choice(nameable(game))
         return Reply(self.last, self.last)
 
     def _following(self, state: SpielState) -> Iterator[SpielState]:
@@ -131,9 +145,8 @@ def replays(task: Task, count: int) -> list[Script]:
     return scripts
 
 
-def habits(task: Task, scripts: Sequence[Script]) -> Script:
+def usual_moves(game: Game, scripts: Sequence[Script]) -> Script:
     """All moves of replays, the usual and early ones first."""
-    game = make(task.game)
     script: Script = {}
     for seat in game.seats:
         weights: dict[str, float] = {}
@@ -144,11 +157,9 @@ def habits(task: Task, scripts: Sequence[Script]) -> Script:
     return script
 
 
-def every_move(task: Task, dice: random.Random) -> Script:
+def every_move(game: Game, dice: random.Random) -> Script:
     """All nameable moves in a random order."""
-    game = make(task.game)
-    view = view_of(game, RenderOptions(), 0)
-    moves = list(view.answers())  # type: ignore[attr-defined]
+    moves = nameable(game)
     dice.shuffle(moves)
     return dict.fromkeys(game.seats, moves)
 
@@ -191,30 +202,36 @@ def steady(game: Game, horizon: int) -> list[Script]:
     return [dict(zip(game.seats, (a, b), strict=True)) for a in lines[::3] for b in lines[::5]]
 
 
-def attack(task: Task, count: int, effort: int) -> dict[str, list[EpisodeResult]]:
-    """The episodes of each blind player in the task's own seeds."""
+def blind_players(task: Task, effort: int) -> dict[str, Agent]:
+    """Blind players of a task by name, fitted on other seeds.
+
+    Args:
+        task: Whole games.
+        effort: Changes that hill climbing tries; in board games, states that a player keeps, if any.
+    """
     game, dice = make(task.game), random.Random(1)
-    players: dict[str, Agent] = {"bot/random": agent("bot/random", game)}
-    horizon = getattr(game, "horizon", 0)
-    together = len(game.start(0).to_act) > 1
-    scripts = replays(task, 12 if together else 2)
-    if together:
-        scripts += steady(game, horizon)
-        scripts += [
-            {seat: [dice.choice(game.start(0).legal(seat)) for _ in range(horizon)] for seat in game.seats}
-            for _ in range(20)
-        ]
-        players["replay"] = Scripted(scripts[0])
-        players["climbed script"] = Scripted(climbed(game, scripts, 60, effort))
-    else:
-        players["bot/guess"] = agent("bot/guess", game)
-        players["replay"] = Scripted(scripts[0])
-        if isinstance(game, BoardGame) and effort:
-            players["consistent states"] = Consistent(effort, opponent(task))
-        players["usual moves"] = Scripted(habits(task, scripts))
-        if hasattr(view_of(game, RenderOptions(), 0), "answers"):
-            players["fixed list of all moves"] = Scripted(every_move(task, dice))
-    return {name: list(episodes(task, player, count)) for name, player in players.items()}
+    start = game.start(OTHER_SEEDS)
+    if len(start.to_act) == 1:
+        scripts = replays(task, 1)
+        players: dict[str, Agent] = {
+            "bot/guess": agent("bot/guess", game),
+            "usual moves": Scripted(usual_moves(game, scripts)),
+            "replay": Scripted(scripts[0]),
+        }
+        if isinstance(game, BoardGame):
+            players["fixed list"] = Scripted(every_move(game, dice))
+            if effort:
+                players["consistent states"] = Consistent(effort, opponent(task))
+        return players
+    horizon, actions = game.options["horizon"], start.legal(game.seats[0])
+    scripts = [*replays(task, 8), *steady(game, horizon)]
+    for _ in range(10):
+        scripts.append({seat: [dice.choice(actions) for _ in range(horizon)] for seat in game.seats})
+    return {
+        "bot/random": agent("bot/random", game),
+        "replay": Scripted(scripts[0]),
+        "climbed script": Scripted(climbed(game, scripts, 40, effort)),
+    }
 
 
 def third(chance: float, upper: float) -> float:
@@ -222,19 +239,33 @@ def third(chance: float, upper: float) -> float:
     return chance + (upper - chance) / 3
 
 
-def main(name: str, tasks: Sequence[str], count: int, best: int, effort: int) -> None:
+def distinct_games(task: Task, played: Sequence[EpisodeResult]) -> int:
+    """How many episodes differ in what was shown at the start, or in moves."""
+    game = make(task.game)
+    view = view_of(game, RenderOptions(), 0)
+    return len(
+        {
+            (view.text(game.start(one.seed), game.seats[0]), *(move.action for move in one.episode.moves))
+            for one in played
+        }
+    )
+
+
+def main(name: str, count: int, best: int, effort: int, tasks: Sequence[str]) -> None:
+    """Print a line per task and player."""
     for task in suite(name).tasks:
-        if tasks and task.name not in tasks:
+        if task.name not in tasks:
             continue
-        results = attack(task, count, effort)
-        if best:
-            results["bot/best"] = list(episodes(task, agent(BEST, make(task.game)), best))
-        for player, played in results.items():
-            distinct = len({tuple(move.action for move in one.episode.moves) for one in played})
+        players = {**blind_players(task, effort), **({BEST: agent(BEST, make(task.game))} if best else {})}
+        for player, made in players.items():
+            played = list(episodes(task, made, best if player == BEST else count))
+            games = distinct_games(task, played)
             shown = [f"{metric.name} {metric.estimate(played).mean:.3f}" for metric in task.metrics[:3]]
-            print(f"{task.name:24} {player:26} n {len(played):4} distinct {distinct:4}  ", *shown, flush=True)
+            print(
+                f"{task.name:24} {player:18} {len(played):4} episodes, {games:4} games: ", *shown, flush=True
+            )
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[2:5]]
-    main(sys.argv[1], sys.argv[5:], *numbers)
+    counts = [int(word) for word in sys.argv[2:5]]
+    main(sys.argv[1], counts[0], counts[1], counts[2], sys.argv[5:])

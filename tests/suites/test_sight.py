@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from ludens.agents import BEST, agent
 from ludens.core.registry import make
 from ludens.core.twins import TwinGame
 from ludens.run.task import MODEL, Task, suite
 from ludens.suites import CATALOGUE
-from tests.suites.blind_players import Scripted, episodes, steady
+from tests.suites.blind_players import Scripted, blind_players, episodes, steady, third
 
 SIGHT = [name for name in CATALOGUE if name.startswith(("vs-bench-sight", "playground-sight"))]
 TASKS = [(name, task) for name in SIGHT for task in suite(name).tasks]
@@ -28,7 +29,7 @@ def test_twins_are_played_in_whole_pairs_and_without_lists_that_tell_them_apart(
     assert task.metrics[0].twins
     assert not task.metrics[1].twins
     assert task.episodes % (2 * len(task.seatings)) == 0
-    if game.legal_differs:
+    if not game.actions_told:
         assert (task.config.listed, task.config.reasons) == (False, "kind")
 
 
@@ -63,9 +64,29 @@ def test_a_list_of_actions_is_enough_in_no_pair(game: str) -> None:
 
 
 def test_the_best_player_is_good_in_both_worlds() -> None:
-    from ludens.agents import BEST, agent
-
     for game in ("overcooked", "coin_dilemma", "battle_of_colors"):
         task = named("vs-bench-sight", f"decide/{game}")
         played = list(episodes(task, agent(BEST, make(task.game)), 4))
         assert task.metrics[0].estimate(played).mean >= 0.5
+
+
+ATTACKED = {
+    "vs-bench-sight": ("overcooked", "coin_dilemma", "monster_hunt", "battle_of_colors", "breakthrough"),
+    "playground-sight": ("tic_tac_toe", "reversi", "gomoku", "chess"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "game"), [(name, game) for name, games in ATTACKED.items() for game in games]
+)
+def test_no_blind_player_comes_a_third_of_the_way_from_chance_to_the_best(name: str, game: str) -> None:
+    task = named(name, f"{'decide' if name == 'vs-bench-sight' else 'e2e'}/{game}")
+    players = blind_players(task, 200 if game not in ("reversi", "gomoku", "chess", "breakthrough") else 0)
+    results = {player: list(episodes(task, made, 100)) for player, made in players.items()}
+    chance = next(iter(results.values()))
+    upper = list(episodes(task, agent(BEST, make(task.game)), 8))
+    for metric in task.metrics[:2]:
+        bound = third(metric.estimate(chance).mean, metric.estimate(upper).mean)
+        for player, played in results.items():
+            assert metric.estimate(played).mean <= bound, (player, metric.name)

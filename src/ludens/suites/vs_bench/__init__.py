@@ -153,7 +153,7 @@ def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
 
 
 FEW = {"reason/breakthrough": 0, "reason/pong": 0, "decide/pong": 0, "decide/kuhn": 60}
-"""Episodes in small suites: slow tasks are left out, and Kuhn poker needs several answers to each question."""
+"""Episodes in small suites: slow tasks are left out; Kuhn poker needs several answers to each question."""
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
 
 

@@ -30,6 +30,8 @@ EPISODES = 40
 """Of every game; four episodes are a pair of twin worlds in both seats."""
 UNLISTED = PlayConfig(listed=False, reasons="kind")
 """Legal moves are neither listed nor named by refusals: they would tell the board, or the other's cards."""
+THREE_TRIES = replace(UNLISTED, fallback="forfeit")
+"""Three invalid replies in a row lose the game, so that nobody plays for who does not know the board."""
 
 GAMES = {
     "breakthrough": "breakthrough?opening=8&twins=true",
@@ -86,7 +88,7 @@ def _in_twin_worlds(task: Task) -> Task:
         return replace(task, config=UNLISTED)
     if name == "breakthrough":
         both = both_of(won, "pairs of twin worlds (same words, other boards) with a win in both")
-        return replace(task, game=GAMES[name], metrics=(both, *task.metrics), config=UNLISTED)
+        return replace(task, game=GAMES[name], metrics=(both, *task.metrics), config=THREE_TRIES)
     if name not in SCALES:
         return task
     scale = SCALES[name]
