@@ -14,21 +14,22 @@ from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.grid import (
     ACTIONS,
-    AFTER,
     CELLS,
-    DISTANCE,
     SEATS,
     SIDE,
-    TOWARD,
+    TORUS,
+    WALLS,
     GridGame,
     GridState,
     GridView,
     Walker,
     around,
     name,
+    quarter_turn,
 )
 from ludens.loop import play
-from ludens.testing import check_game
+from ludens.testing import Trial, check_game
+from ludens.testing.views import twins_differ_only_in_pictures
 from tests.games.grids import CELL, places, put
 
 GAMES = ("coin_dilemma", "monster_hunt", "battle_of_colors")
@@ -58,29 +59,29 @@ def walked(game: GridGame, seed: int, steps: int) -> GridState:
 
 
 def test_directions_are_as_drawn() -> None:
-    moved = {action: name(AFTER[action][CELL["B3"]]) for action in ACTIONS}
+    moved = {action: name(WALLS.after[action][CELL["B3"]]) for action in ACTIONS}
     assert moved == {"STAY": "B3", "RIGHT": "B4", "LEFT": "B2", "UP": "A3", "DOWN": "C3"}
 
 
 def test_moves_are_clipped_at_the_border() -> None:
-    corner = {action: name(AFTER[action][CELL["E5"]]) for action in ACTIONS}
+    corner = {action: name(WALLS.after[action][CELL["E5"]]) for action in ACTIONS}
     assert corner == {"STAY": "E5", "RIGHT": "E5", "LEFT": "E4", "UP": "D5", "DOWN": "E5"}
 
 
 @given(cells, cells)
 def test_toward_holds_every_action_that_comes_nearer(here: int, there: int) -> None:
     row, column = abs(here // 5 - there // 5), abs(here % 5 - there % 5)
-    assert DISTANCE[here][there] == row + column
+    assert WALLS.distance[here][there] == row + column
     for action in ACTIONS:
-        nearer = DISTANCE[AFTER[action][here]][there] < DISTANCE[here][there]
-        assert (action in TOWARD[here][there]) == (nearer or (here == there and action == "STAY"))
+        nearer = WALLS.distance[WALLS.after[action][here]][there] < WALLS.distance[here][there]
+        assert (action in WALLS.toward[here][there]) == (nearer or (here == there and action == "STAY"))
 
 
 @given(cells, cells, cells)
 def test_going_around_costs_nothing_or_two_steps(here: int, goal: int, wall: int) -> None:
     if wall in (here, goal):
         return
-    assert around(goal, wall)[here] - DISTANCE[here][goal] in (0, 2)
+    assert around(WALLS, goal, wall)[here] - WALLS.distance[here][goal] in (0, 2)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -274,3 +275,49 @@ def steps_to_blocks(found: list[str], strategy: Walker, state: GridState) -> str
 @pytest.mark.parametrize("game", ["monster_hunt?variant=released", "battle_of_colors?variant=released"])
 def test_released_variants_conform(game: str) -> None:
     check_game(ludens.make(game))
+
+
+def test_moves_off_a_torus_come_back_on_the_opposite_side() -> None:
+    moved = {action: name(TORUS.after[action][CELL["A5"]]) for action in ACTIONS}
+    assert moved == {"STAY": "A5", "RIGHT": "A1", "LEFT": "A4", "UP": "E5", "DOWN": "B5"}
+
+
+@given(cells, cells)
+def test_ways_on_a_torus_are_the_shortest_of_those_around_it(here: int, there: int) -> None:
+    steps, edge, length = {here}, {here}, 0
+    while there not in steps:
+        edge = {TORUS.after[action][cell] for cell in edge for action in ACTIONS}
+        steps |= edge
+        length += 1
+    assert TORUS.distance[here][there] == length <= 4
+    for action in TORUS.toward[here][there]:
+        assert TORUS.distance[TORUS.after[action][here]][there] == max(0, length - 1)
+
+
+def test_a_quarter_turn_moves_the_top_row_to_the_right_column() -> None:
+    assert [name(quarter_turn(CELL[cell])) for cell in ("A1", "A5", "E5", "B3", "C3")] == [
+        "A5", "E5", "E1", "C4", "C3",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_twins_are_a_quarter_turn_apart(game: str) -> None:
+    made = grid_game(game, edges="torus", twins=True)
+    twins_differ_only_in_pictures(Trial(made, seeds=range(3), views=(RenderOptions("random", 256),)))
+    first, second = made.start(4), made.start(5)
+    assert second.cells == [quarter_turn(cell) for cell in first.cells]
+    assert first.cells == grid_game(game).start(2).cells
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_rules_say_what_is_beyond_the_edge(game: str) -> None:
+    walls, torus = (
+        view_of(grid_game(game, edges=edges), RenderOptions(), 0).rules("red") for edges in ("walls", "torus")
+    )
+    assert "A move off the grid leaves you where you are." in walls
+    assert "comes back on the opposite side" in torus
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_grids_without_edges_keep_the_contract(game: str) -> None:
+    check_game(grid_game(game, edges="torus", horizon=12), seeds=(1, 2))

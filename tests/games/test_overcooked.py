@@ -232,12 +232,12 @@ def test_only_the_chef_who_looks_is_framed(theme: str, size: int) -> None:
     made = Overcooked().start(0)
     view = view_of(made.game, RenderOptions(theme, size), 3)
     assert isinstance(view, OvercookedView)
-    ink, px = view._sheet.index("ink"), view._px
+    drawing = view._drawing(made.kitchen)
+    ink, px = view._sheet.index("ink"), drawing.px
     for number, seat in enumerate(made.game.seats):
         pixels, framed = view.image(made, seat).pixels, []
         for chef in made.snapshot.chefs:
-            row, column = divmod(chef.cell, view._kitchen.width)
-            x, y = view._x + column * px, view._y + row * px
+            x, y = drawing.corner(chef.cell)
             framed.append(bool((pixels[y : y + 2, x : x + px] == ink).all()))
         assert framed == [number == 0, number == 1]
         assert view.text(made, seat).count("you") == 1

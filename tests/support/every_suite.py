@@ -13,7 +13,10 @@ from tests.support.runs import played
 ENTRANTS = {"bot/random": "bot/random", "fake/guesser": "fake/guesser", "blind": "fake/guesser?blind=true"}
 KUHN, ANSWERS = "decide/kuhn", 24
 """A task with a metric that needs an answer to each of twelve questions."""
-SLOW = {name: {"reason/breakthrough", "decide/breakthrough"} for name in ("vs-bench", "vs-bench-ablations")}
+SLOW = {
+    name: {"reason/breakthrough", "decide/breakthrough"}
+    for name in ("vs-bench", "vs-bench-ablations", "vs-bench-sight")
+}
 """Tasks that are left out; `vs-bench-mini` plays Breakthrough too."""
 
 

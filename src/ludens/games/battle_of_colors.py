@@ -57,7 +57,8 @@ class BattleOfColors(GridGame):
     Seats: `red` and `blue`, moving at the same time.
     Observation: the grid with both players and both blocks, the last moves, every event with what it earns
     and how often it has happened, and the scores. Both players see the same.
-    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays.
+    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays, or comes back on the opposite
+    side with `edges=torus`.
     Rewards: both on the red block, +2 for red and +1 for blue; both on the blue block, +1 for red and +2 for
     blue; the block then moves to a random cell where nothing is. On different blocks: nothing for either, and
     both blocks move.
@@ -121,7 +122,7 @@ class BattleCommonWelfare(Walker):
 
 
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
-    there = grid.DISTANCE[cell]
+    there = state.plane.distance[cell]
     return there[state.cells[grid.RED]], there[state.cells[grid.BLUE]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -12,15 +12,17 @@ from typing import Any
 
 from ludens.core.agent import Bot
 from ludens.core.options import option
+from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import ChequeredView, Matrix, StoneView
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielGame, SpielState
+from ludens.games.open_spiel import SpielState
+from ludens.games.openings import BoardGame
 
 
 @dataclass(frozen=True)
-class Breakthrough(SpielGame):
+class Breakthrough(BoardGame):
     """A race of pawns: the first to reach the far side, or to take every enemy pawn, wins.
 
     Seats: `black` starts on the two top rows, moves first and down; `white` starts on the two bottom rows
@@ -28,6 +30,8 @@ class Breakthrough(SpielGame):
     Observation: the board, columns a to h from the left, rows 1 to 8 from the bottom.
     Actions: from and to, as in `a7a6`: one row ahead, straight or diagonally; only a diagonal move captures.
     Rewards: +1 for the winner, -1 for the loser. There are no draws.
+    Openings: a search of five moves finds the foremost pawns of both sides equally far, or one step apart.
+    Twins: an opening and its mirror image, left for right.
     """
 
     name = "breakthrough"
@@ -37,6 +41,8 @@ class Breakthrough(SpielGame):
     best = "bot/alphabeta?depth=5"
     spiel_name = "breakthrough"
     stable_names = True
+    actions_told = False
+    usual_opening = 8
     bots = {"alphabeta": "ludens.games.breakthrough:BreakthroughAlphaBeta"}
 
     rows: int = option(8, low=4, high=8, help="rows of the board")
@@ -59,7 +65,28 @@ class Breakthrough(SpielGame):
         lead = (black - white) / (self.rows - 1)
         return lead if seat == "black" else -lead
 
+    def level(self, state: SpielState) -> bool:
+        position = position_of(str(state.spiel), self, state.to_act == ("black",))
+        return abs(PawnSearch(self.rows, self.columns).value(position, _LEVEL_DEPTH)) <= 1
 
+    def good_moves(self, state: SpielState) -> Collection[str]:
+        return best_actions(str(state.spiel), self, state.to_act == ("black",), _LEVEL_DEPTH)
+
+    def candidates(self, first: SpielState, random: Stream) -> Iterator[SpielState]:
+        state = self._first()
+        for done in first.spiel.full_history():
+            name = self.action_name(state.spiel, done.player, done.action)
+            state.apply({state.to_act[0]: self._mirrored(name)})
+        yield state
+
+    def _mirrored(self, move: str) -> str:
+        """A move with left and right exchanged."""
+        columns = ascii_lowercase[: self.columns]
+        return move.translate(str.maketrans(columns, columns[::-1]))
+
+
+_LEVEL_DEPTH = 5
+"""Moves looked ahead to see whether an opening is level."""
 WON = 1000
 """More than any lead; a win in fewer moves scores higher."""
 
@@ -196,14 +223,19 @@ class BreakthroughAlphaBeta(Bot):
 
 @lru_cache(maxsize=256)
 def best_actions(board: str, game: Breakthrough, black_moves: bool, depth: int) -> tuple[str, ...]:
-    marks = "".join(line[1:] for line in board.splitlines()[: game.rows])
-    black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
-    position = (black, white, True) if black_moves else (white, black, False)
+    position = position_of(board, game, black_moves)
     search = PawnSearch(game.rows, game.columns)
     moves = search.best_moves(position, depth, search.moves(position))
-    places = (divmod(cell, game.columns) for cell in range(len(marks)))
+    places = (divmod(cell, game.columns) for cell in range(game.rows * game.columns))
     names = [f"{ascii_lowercase[column]}{game.rows - row}" for row, column in places]
     return tuple(names[start] + names[end] for start, end in moves)
+
+
+def position_of(board: str, game: Breakthrough, black_moves: bool) -> Pawns:
+    """The pawns on a board as OpenSpiel writes it."""
+    marks = "".join(line[1:] for line in board.splitlines()[: game.rows])
+    black, white = (sum(1 << cell for cell, mark in enumerate(marks) if mark == side) for side in "bw")
+    return (black, white, True) if black_moves else (white, black, False)
 
 
 class BreakthroughView(ChequeredView, StoneView):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ludens.draw import Sprite
-from ludens.games.grid import ACTIONS, AFTER, GridGame, GridState, GridView, ScoringEvent, Walker, around
+from ludens.games.grid import ACTIONS, GridGame, GridState, GridView, ScoringEvent, Walker, around
 
 RED_COIN, BLUE_COIN = 2, 3
 
@@ -34,7 +34,8 @@ class CoinDilemma(GridGame):
     Seats: `red` and `blue`, moving at the same time.
     Observation: the grid with both players and both coins, the last moves, every event with what it earns and
     how often it has happened, and the scores. Both players see the same.
-    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays.
+    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays, or comes back on the opposite
+    side with `edges=torus`.
     Rewards: +1 for taking a coin of your colour; +1 for taking a coin of the other's colour, which costs the
     other 2. Several events in one step add up. A taken coin comes back on a random cell where nothing is.
     Ends after `horizon` steps.
@@ -74,9 +75,9 @@ class CoinCommonWelfare(_OwnCoin):
 
     def choices(self, state: GridState) -> tuple[str, ...]:
         [goal], here = self.goals(state), state.cells[self.me]
-        steps = around(goal, wall=state.cells[BLUE_COIN - self.me])
-        shortest = min(steps[AFTER[action][here]] for action in ACTIONS)
-        return tuple(action for action in ACTIONS if steps[AFTER[action][here]] == shortest)
+        steps, after = around(state.plane, goal, state.cells[BLUE_COIN - self.me]), state.plane.after
+        shortest = min(steps[after[action][here]] for action in ACTIONS)
+        return tuple(action for action in ACTIONS if steps[after[action][here]] == shortest)
 
 
 @dataclass
@@ -99,7 +100,7 @@ class CoinOptimal(_OwnCoin):
     def choices(self, state: GridState) -> tuple[str, ...]:
         direct, here = super().choices(state), state.cells[self.me]
         other = state.cells[BLUE_COIN - self.me]
-        return tuple(action for action in direct if AFTER[action][here] != other) or direct
+        return tuple(action for action in direct if state.plane.after[action][here] != other) or direct
 
 
 class CoinView(GridView):

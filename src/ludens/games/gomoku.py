@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -12,20 +12,24 @@ from typing import Any
 
 from ludens.core.agent import Bot
 from ludens.core.options import option
+from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.games.boards import Matrix, StoneView, cell_name, neighbours
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielGame, SpielState
+from ludens.games.open_spiel import SpielState
+from ludens.games.openings import BoardGame, recolourings
 
 
 @dataclass(frozen=True)
-class Gomoku(SpielGame):
+class Gomoku(BoardGame):
     """Five stones in an unbroken line win.
 
     Seats: `black` moves first, then `white`.
     Observation: the board, rows A to O from the top, columns 1 to 15 from the left.
     Actions: an empty crossing, as in `H8`.
     Rewards: +1 for five or more in a line, -1 for the other seat, 0 for a full board without one.
+    Openings: stones near each other, away from the edge; a search of three moves finds neither side ahead.
+    Twins: stones on the same crossings in other colours, and other best moves.
     """
 
     name = "gomoku"
@@ -34,6 +38,7 @@ class Gomoku(SpielGame):
     view_class = "ludens.games.gomoku:GomokuView"
     spiel_name = "gomoku"
     stable_names = True
+    usual_opening = 6
     best = "bot/lines?depth=4"
     bots = {"lines": "ludens.games.gomoku:Lines"}
 
@@ -46,7 +51,31 @@ class Gomoku(SpielGame):
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return cell_name(action, self.size)
 
+    def level(self, state: SpielState) -> bool:
+        return abs(LineSearch(_LEVEL_WIDTH).value(counted(self, state), _LEVEL_DEPTH)) <= _LEVEL
 
+    def good_moves(self, state: SpielState) -> Collection[str]:
+        position = counted(self, state)
+        cells = position.candidates(position.side, _LEVEL_WIDTH)
+        best = LineSearch(_LEVEL_WIDTH).best_moves(position, _LEVEL_DEPTH, cells)
+        return [cell_name(cell, self.size) for cell in best]
+
+    def opening_moves(self, state: SpielState) -> Sequence[str]:
+        stones = state.spiel.history()
+        edge = min(4, (self.size - 1) // 2)
+        inner = range(edge, self.size - edge)
+        near = neighbours(self.size, self.size, 2)
+        cells = sorted({cell for stone in stones for cell in near[stone]} - {*stones})
+        return [cell_name(cell, self.size) for cell in cells] or [
+            cell_name(row * self.size + column, self.size) for row in inner for column in inner
+        ]
+
+    def candidates(self, first: SpielState, random: Stream) -> Iterator[SpielState]:
+        return recolourings(self, first, random)
+
+
+_LEVEL_DEPTH, _LEVEL_WIDTH, _LEVEL = 3, 8, 300
+"""The search that says whether an opening is level, and the largest lead that is none."""
 WORTH = (0, 1, 12, 130, 1500, 1_000_000)
 WON = WORTH[5]
 
@@ -162,6 +191,14 @@ class LineSearch(Negamax[LineCounts, int]):
         position.take(move)
 
 
+def counted(game: Gomoku, state: SpielState) -> LineCounts:
+    """The stones of a state."""
+    position = LineCounts(game.size)
+    for cell in state.spiel.history():
+        position.put(cell)
+    return position
+
+
 @dataclass
 class Lines(Bot):
     """Alpha-beta over the most promising crossings; ties are broken at random."""
@@ -173,9 +210,7 @@ class Lines(Bot):
 
     def choose(self, state: SpielState) -> str:
         assert isinstance(self.game, Gomoku)
-        position = LineCounts(self.game.size)
-        for cell in state.spiel.history():
-            position.put(cell)
+        position = counted(self.game, state)
         cells = position.candidates(position.side, self.width)
         best = LineSearch(self.width).best_moves(position, self.depth, cells)
         return self.game.action_name(state.spiel, position.side, self.random.choice(best))

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
+from ludens.core.twins import TwinGame
 from ludens.core.view import Places, RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, draw_board, sprite_sheet
 
@@ -27,41 +27,56 @@ ACTIONS = Legal(("STAY", "RIGHT", "LEFT", "UP", "DOWN"))
 _MOVES = {"STAY": (0, 0), "RIGHT": (0, 1), "LEFT": (0, -1), "UP": (-1, 0), "DOWN": (1, 0)}
 
 
-def _after(cell: int, action: str) -> int:
-    (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
-    row, column = (min(max(place, 0), SIDE - 1) for place in (row + down, column + right))
-    return row * SIDE + column
+class Plane:
+    """Where moves lead, with walls around the grid or, on a torus, on to the opposite side of it."""
+
+    def __init__(self, torus: bool) -> None:
+        self._torus = torus
+        cells = range(CELLS)
+        self.after = {action: tuple(self._after(cell, action) for cell in cells) for action in ACTIONS}
+        """`after[action][cell]`: where the action leads."""
+        self.distance = tuple(tuple(self._apart(here, there) for there in cells) for here in cells)
+        """`distance[here][there]`: steps between two cells."""
+        self.toward = tuple(tuple(self._toward(here, there) for there in cells) for here in cells)
+        """`toward[here][there]`: the actions that come nearer, one or two of them; `STAY` when there."""
+
+    def _after(self, cell: int, action: str) -> int:
+        (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
+        places = row + down, column + right
+        if self._torus:
+            row, column = (place % SIDE for place in places)
+        else:
+            row, column = (min(max(place, 0), SIDE - 1) for place in places)
+        return row * SIDE + column
+
+    def _apart(self, one: int, other: int) -> int:
+        ways = [abs(a - b) for a, b in zip(divmod(one, SIDE), divmod(other, SIDE), strict=True)]
+        return sum(min(way, SIDE - way) if self._torus else way for way in ways)
+
+    def _toward(self, here: int, there: int) -> tuple[str, ...]:
+        steps = self.distance[here][there]
+        return tuple(a for a in ACTIONS if self.distance[self.after[a][here]][there] < steps) or ("STAY",)
 
 
-def _apart(one: int, other: int) -> int:
-    return abs(one // SIDE - other // SIDE) + abs(one % SIDE - other % SIDE)
+WALLS, TORUS = Plane(torus=False), Plane(torus=True)
+PLANES = {"walls": WALLS, "torus": TORUS}
 
 
-AFTER = {action: tuple(_after(cell, action) for cell in range(CELLS)) for action in ACTIONS}
-"""`AFTER[action][cell]`: where the action leads; a move off the grid stays."""
-
-DISTANCE = tuple(tuple(_apart(here, there) for there in range(CELLS)) for here in range(CELLS))
-"""`DISTANCE[here][there]`: steps between two cells."""
-
-TOWARD = tuple(
-    tuple(
-        tuple(a for a in ACTIONS if DISTANCE[AFTER[a][here]][there] < DISTANCE[here][there]) or ("STAY",)
-        for there in range(CELLS)
-    )
-    for here in range(CELLS)
-)
-"""`TOWARD[here][there]`: the actions that come nearer, one or two of them; `STAY` when there."""
-
-
-@lru_cache(maxsize=CELLS * CELLS)
-def around(goal: int, wall: int) -> tuple[int, ...]:
+@lru_cache(maxsize=2 * CELLS * CELLS)
+def around(plane: Plane, goal: int, wall: int) -> tuple[int, ...]:
     """For every cell, the steps to the goal without entering the wall; infinite for the wall itself."""
     steps, edge, reached = {goal: 0}, {goal}, 0
     while edge:
         reached += 1
-        edge = {AFTER[action][cell] for cell in edge for action in ACTIONS} - steps.keys() - {wall}
+        edge = {plane.after[action][cell] for cell in edge for action in ACTIONS} - steps.keys() - {wall}
         steps |= dict.fromkeys(edge, reached)
     return tuple(steps.get(cell, CELLS) for cell in range(CELLS))
+
+
+def quarter_turn(cell: int) -> int:
+    """Where a cell is after a quarter turn of the grid."""
+    row, column = divmod(cell, SIDE)
+    return column * SIDE + SIDE - 1 - row
 
 
 def name(cell: int) -> str:
@@ -95,6 +110,7 @@ class GridState(State):
         self.last: tuple[str, str] | None = None
         """The last joint action, red's first."""
         self.random = random
+        self.plane = PLANES[game.edges]
         self._horizon = game.horizon
 
     @property
@@ -107,8 +123,9 @@ class GridState(State):
     def _advance(self, actions: Mapping[str, str]) -> None:
         red, blue = self.last = actions["red"], actions["blue"]
         cells = self.cells
-        cells[RED] = AFTER[red][cells[RED]]
-        cells[BLUE] = AFTER[blue][cells[BLUE]]
+        after = self.plane.after
+        cells[RED] = after[red][cells[RED]]
+        cells[BLUE] = after[blue][cells[BLUE]]
         self.step += 1
         self._meet()
 
@@ -140,8 +157,11 @@ class GridState(State):
 
 
 @dataclass(frozen=True)
-class GridGame(Game):
-    """Two players on a 5x5 grid, moving at the same time."""
+class GridGame(TwinGame[GridState]):
+    """Two players on a 5x5 grid, moving at the same time.
+
+    Twins: everything at the start, and the same after a quarter turn of the grid.
+    """
 
     seats = SEATS
     things: ClassVar[tuple[str, ...]]
@@ -150,16 +170,26 @@ class GridGame(Game):
     state: ClassVar[type[GridState]]
 
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
+    edges: str = option(
+        "walls",
+        choices=tuple(PLANES),
+        help="a move off the grid stays or, on a torus, comes back on the opposite side: then nobody finds a "
+        "meeting place without looking",
+    )
 
-    def start(self, seed: int) -> GridState:
+    def world(self, seed: int) -> GridState:
         random = stream(seed, "grid")
         return self.state(self, random.sample(range(CELLS), len(self.things)), random)
+
+    def pair(self, seed: int) -> tuple[GridState, GridState]:
+        first = self.world(seed)
+        return first, self.state(self, [quarter_turn(cell) for cell in first.cells], first.random.clone())
 
     def equivalent(self, state: GridState, seat: str, action: str) -> frozenset[str]:
         """Every action with the same outcome for the seat: those that lead to the same cell."""
         here = state.cells[SEATS.index(seat)]
-        there = AFTER[action][here]
-        return frozenset(other for other in ACTIONS if AFTER[other][here] == there)
+        there = state.plane.after[action][here]
+        return frozenset(other for other in ACTIONS if state.plane.after[other][here] == there)
 
 
 @dataclass
@@ -177,9 +207,10 @@ class Walker(Agent):
         return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        here, goals = state.cells[self.me], self.goals(state)
-        nearest = min(DISTANCE[here][goal] for goal in goals)
-        good = {a for goal in goals if DISTANCE[here][goal] == nearest for a in TOWARD[here][goal]}
+        here, goals, plane = state.cells[self.me], self.goals(state), state.plane
+        nearest = min(plane.distance[here][goal] for goal in goals)
+        closest = (goal for goal in goals if plane.distance[here][goal] == nearest)
+        good = {action for goal in closest for action in plane.toward[here][goal]}
         return tuple(action for action in ACTIONS if action in good)
 
     def seen(self, state: GridState) -> list[str]:
@@ -239,6 +270,10 @@ class GridView(View):
         self._room = self._board.room(0.84)
         self._bases = {seat: self._background(seat) for seat in SEATS}
 
+    def values(self, seat: str) -> dict[str, object]:
+        values = super().values(seat)
+        return {**values, "edges": self.templates.fill(f"edges {values['edges']}")}
+
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         return self._sheet.pawn(thing.split()[0], px, ground)
 
@@ -282,7 +317,7 @@ class GridView(View):
     def places(self, state: GridState, seat: str) -> Places:
         """The player's own cell and those beside it; moves off the grid have no place."""
         here = state.cells[SEATS.index(seat)]
-        leads = {action: AFTER[action][here] for action in state.legal(seat)}
+        leads = {action: state.plane.after[action][here] for action in state.legal(seat)}
         leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != here}
         return {action: (self._board.place(*divmod(cell, SIDE)),) for action, cell in leads.items()}
 

@@ -27,9 +27,10 @@ class HuntState(GridState):
     def _meet(self) -> None:
         """The monster takes one step toward the closest player's new cell, then events happen."""
         red, blue, monster = self.cells[:3]
-        lead = grid.DISTANCE[monster][red] - grid.DISTANCE[monster][blue]
+        plane = self.plane
+        lead = plane.distance[monster][red] - plane.distance[monster][blue]
         prey = self.random.choice((red, blue)) if lead == 0 else red if lead < 0 else blue
-        self.cells[MONSTER] = grid.AFTER[self.random.choice(grid.TOWARD[monster][prey])][monster]
+        self.cells[MONSTER] = plane.after[self.random.choice(plane.toward[monster][prey])][monster]
         red, blue, monster, *apples = self.cells
         caught = [player for player in (grid.RED, grid.BLUE) if self.cells[player] == monster]
         self.counts[grid.RED] += red in apples
@@ -52,7 +53,8 @@ class MonsterHunt(GridGame):
     player (ties, and the axis of a slanting way, are drawn).
     Observation: the grid with both players, the monster and two apples, the last moves, every event with what
     it earns and how often it has happened, and the scores. Both players see the same.
-    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays.
+    Actions: `STAY`, `RIGHT`, `LEFT`, `UP`, `DOWN`; a move off the grid stays, or comes back on the opposite
+    side with `edges=torus`.
     Rewards: +2 for an apple (each, when both step on it), -2 for meeting the monster alone, +5 each for
     meeting it together. An eaten apple, a player caught alone and a beaten monster come back on a random cell
     where nothing is, in this order.

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
 from ludens.core.agent import Bot
 from ludens.core.options import option
+from ludens.core.random import Stream
 from ludens.games.boards import Matrix, StoneView, cell_name
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielGame, SpielState
+from ludens.games.open_spiel import SpielState
+from ludens.games.openings import BoardGame
 
 PASS = "PASS"
 _PASS_NUMBER = 64
 
 
 @dataclass(frozen=True)
-class Reversi(SpielGame):
+class Reversi(BoardGame):
     """Enclose the other side's discs to turn them over; most discs at the end win.
 
     Seats: `black` moves first, then `white`.
     Observation: the board, rows A to H from the top, columns 1 to 8 from the left.
     Actions: the cell to play on, as in `D3`; `PASS` when there is none.
     Rewards: +1 for more discs of your colour when nobody can move, -1 for fewer, 0 for as many.
+    Openings: a search of three moves finds neither side ahead by more than the worth of two or three moves to
+    choose from. Twins: an opening and the same one seen from the other side of the board, with no valid move
+    in common.
     """
 
     name = "reversi"
@@ -33,11 +38,25 @@ class Reversi(SpielGame):
     view_class = "ludens.games.reversi:ReversiView"
     spiel_name = "othello"
     stable_names = True
+    actions_told = False
+    usual_opening = 8
     best = "bot/alphabeta?depth=4&endgame=8"
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:ReversiAlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return PASS if action == _PASS_NUMBER else cell_name(action, 8)
+
+    def level(self, state: SpielState) -> bool:
+        return abs(ReversiSearch().value(discs(state, state.to_act[0]), 3)) <= _LEVEL
+
+    def good_moves(self, state: SpielState) -> Collection[str]:
+        return state.legal(state.to_act[0])
+
+    def candidates(self, first: SpielState, random: Stream) -> Iterator[SpielState]:
+        half_turn = [action if action == _PASS_NUMBER else 63 - action for action in first.spiel.history()]
+        state = self.replay(half_turn)
+        if state is not None:
+            yield state
 
 
 FULL = (1 << 64) - 1
@@ -91,6 +110,8 @@ _PLACES = [
 ]
 """The score of every row for every set of discs in it."""
 _FREEDOM, _WON = 10, 10_000
+_LEVEL = 25
+"""A lead of less than this, about two moves to choose from, is none."""
 _ORDER = {1 << cell: -weight for cell, weight in enumerate(_WEIGHTS)}
 
 

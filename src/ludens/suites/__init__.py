@@ -17,6 +17,7 @@ CATALOGUE = {
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:PlaygroundMini",
     "playground-sight": "ludens.suites.playground:PlaygroundSight",
+    "playground-sight-mini": "ludens.suites.playground:PlaygroundSightMini",
     "playground-sweeps": "ludens.suites.playground:Sweeps",
     "study": "ludens.suites.people:Study",
     "vision-zero": "ludens.suites.vision_zero:VisionZero",
@@ -30,6 +31,8 @@ CATALOGUE = {
     "vs-bench": "ludens.suites.vs_bench:VsBench",
     "vs-bench-ablations": "ludens.suites.vs_bench:VsBenchAblations",
     "vs-bench-mini": "ludens.suites.vs_bench:VsBenchMini",
+    "vs-bench-sight": "ludens.suites.vs_bench.sight:VsBenchSight",
+    "vs-bench-sight-mini": "ludens.suites.vs_bench.sight:VsBenchSightMini",
 }
 
 PLAYED_BY_PEOPLE = ("play", "study")

@@ -309,8 +309,9 @@ def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, Sta
         if view.offers(seat) != "text":
             del sights["text"]
         sights["brief"] = view.brief(world, seat)
+        del sights["places"]  # who clicks looks at the picture
         if not actions_told:
-            del sights["legal actions"], sights["places"]
+            del sights["legal actions"]
     for what, value in seen[0].items():
         trial.need(value == seen[1][what], f"the {what} of {seat} tell the worlds of a pair apart")
 

@@ -18,7 +18,7 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.breakthrough import best_actions
-from ludens.games.grid import AFTER, SEATS, GridState, Walker
+from ludens.games.grid import SEATS, WALLS, GridState, Walker
 from ludens.games.hanabi.bots import Visible, visible
 from ludens.games.kuhn_poker import KuhnState, equilibrium
 from ludens.games.overcooked.bots import joint_plan
@@ -222,8 +222,8 @@ def test_on_the_grids_every_action_with_the_same_outcome_is_right(name: str) -> 
         asked = sample(name, number, "paper")
         assert isinstance(asked.state, GridState)
         here = asked.state.cells[SEATS.index(asked.target)]
-        there = AFTER[asked.done][here]
-        assert asked.truth == {action for action in asked.options if AFTER[action][here] == there}
+        there = WALLS.after[asked.done][here]
+        assert asked.truth == {action for action in asked.options if WALLS.after[action][here] == there}
         several += len(asked.truth) > 1
     assert several or name == "coin_dilemma"
 

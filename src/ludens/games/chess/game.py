@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import BadOption
+from ludens.core.loading import load
 from ludens.core.options import option
 from ludens.core.reply import DASHES, ActionFormat, unwrap
-from ludens.games.open_spiel import SpielGame
+from ludens.games.open_spiel import SpielState
+from ludens.games.openings import BoardGame
 
 if TYPE_CHECKING:
     import pyspiel
@@ -63,13 +66,15 @@ def notations(spiel: Any) -> dict[str, str]:
     return moves
 
 
+_SEARCH, _LEVEL_DEPTH, _PAWN = "ludens.games.chess.bots:ChessSearch", 2, 100
+"""The search that says whether an opening is level, and the lead that it must not find."""
 _FEN = re.compile(
     r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|K?Q?k?q?) (?:-|[a-h][36]) \d+ \d+"
 )
 
 
 @dataclass(frozen=True)
-class Chess(SpielGame):
+class Chess(BoardGame):
     """Chess, castling, en passant, promotion and draws included.
 
     Seats: `white` moves first, then `black`.
@@ -78,6 +83,8 @@ class Chess(SpielGame):
     Actions: from and to, as in `e2e4`; castling is the king's move, `e1g1`; promotion adds the piece,
     `e7e8q`. Replies in standard notation (`Nf3`, `O-O`, `exd8=Q+`) are read, too.
     Rewards: +1 for mate, -1 for the mated side, 0 for a draw.
+    Openings: a search of two moves and the captures after them finds neither side ahead by a pawn. Twins: two
+    openings with the same castling rights and other best moves.
     """
 
     name = "chess"
@@ -86,6 +93,8 @@ class Chess(SpielGame):
     version = 2
     view_class = "ludens.games.chess.view:ChessView"
     spiel_name = "chess"
+    actions_told = False
+    usual_opening = 8
     best = "bot/search?depth=3"
     bots = {"search": "ludens.games.chess.bots:ChessBot", "uci": "ludens.games.chess.bots:Uci"}
 
@@ -103,3 +112,12 @@ class Chess(SpielGame):
         import pyspiel
 
         return str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
+
+    def level(self, state: SpielState) -> bool:
+        lead: float = load(_SEARCH)().value(state.spiel, _LEVEL_DEPTH)
+        return abs(lead) < _PAWN
+
+    def good_moves(self, state: SpielState) -> Collection[str]:
+        spiel = state.spiel
+        best = load(_SEARCH)().best_moves(spiel, _LEVEL_DEPTH, spiel.legal_actions())
+        return [state.name_of(action) for action in best]

@@ -21,9 +21,10 @@ from ludens.games.overcooked.game import (
     NOTHING,
     ONION,
     ONIONS,
-    POT,
     POT_HOLDS,
+    RANDOM,
     SEATS,
+    SHARED,
     SOUPS,
     Chef,
     Kitchen,
@@ -31,7 +32,6 @@ from ludens.games.overcooked.game import (
     Overcooked,
     OvercookedState,
     Pot,
-    kitchen,
 )
 
 ROLES = ("any", "cook", "waiter")
@@ -158,20 +158,6 @@ def route(
     return None
 
 
-def shared(place: Kitchen) -> bool:
-    """Whether both chefs can reach every type of tile, so that nothing must be handed over."""
-    for start in place.starts:
-        seen, edge = {start}, {start}
-        while edge:
-            edge = {cell + step for cell in edge for step in place.steps.values()} - seen
-            edge = {cell for cell in edge if place.tiles[cell] == FLOOR}
-            seen |= edge
-        reached = {place.tiles[cell + step] for cell in seen for step in place.steps.values()}
-        if not reached >= {POT, ONIONS, DISHES, HATCH}:
-            return False
-    return True
-
-
 def _there(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) -> bool:
     """Whether an INTERACT here and now does the errand; waiting ends when the other has passed."""
     cell, facing, time = pose
@@ -238,7 +224,7 @@ class Planner(Bot):
     def begin(self) -> None:
         assert isinstance(self.game, Overcooked)
         self.me = SEATS.index(self.seat)
-        if not shared(kitchen(self.game.layout)):
+        if self.game.layout not in (*SHARED, RANDOM):
             raise BadOption(
                 f"{self.kind} does not hand things over; in {self.game.layout} no chef can reach everything."
             )

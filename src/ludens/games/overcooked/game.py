@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
-from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
+from ludens.core.twins import TwinGame
 
 FLOOR, COUNTER, POT, ONIONS, DISHES, HATCH = ".XPODS"
 
@@ -22,6 +22,8 @@ LAYOUTS = {
     "counter_circuit": ("XXXPPXXX", "X..2...X", "D.XXXX.S", "X..1...X", "XXXOOXXX"),
 }
 """`1` and `2` are the floor cells on which chef_0 and chef_1 start."""
+RANDOM = "random"
+"""The layout that is drawn by seed."""
 
 
 class Kitchen:
@@ -43,10 +45,51 @@ class Kitchen:
         row, column = divmod(cell, self.width)
         return f"{'ABCDEFGHI'[row]}{column + 1}"
 
+    def turned(self) -> Kitchen:
+        """The kitchen after half a turn: what was at the top is at the bottom, left is right."""
+        return _parsed(tuple(row[::-1] for row in reversed(self.rows)))
 
-@lru_cache(maxsize=len(LAYOUTS))
+
+_parsed = lru_cache(maxsize=4096)(Kitchen)
+
+
 def kitchen(layout: str) -> Kitchen:
-    return Kitchen(LAYOUTS[layout])
+    return _parsed(LAYOUTS[layout])
+
+
+def shared(place: Kitchen) -> bool:
+    """Whether both chefs can reach every type of tile, so that nothing must be handed over."""
+    for start in place.starts:
+        seen, edge = {start}, {start}
+        while edge:
+            edge = {cell + step for cell in edge for step in place.steps.values()} - seen
+            edge = {cell for cell in edge if place.tiles[cell] == FLOOR}
+            seen |= edge
+        reached = {place.tiles[cell + step] for cell in seen for step in place.steps.values()}
+        if not reached >= {POT, ONIONS, DISHES, HATCH}:
+            return False
+    return True
+
+
+SHARED = tuple(name for name in LAYOUTS if shared(kitchen(name)))
+
+
+def random_kitchen(random: Stream) -> Kitchen:
+    """The floor of a layout with everything else in other places: each chef can still reach all of it."""
+    while True:
+        base = kitchen(random.choice(SHARED))
+        floor = base.all(FLOOR)
+        beside = {cell + step for cell in floor for step in base.steps.values()}.difference(floor)
+        stations = [tile for tile in base.tiles if tile not in (FLOOR, COUNTER)]
+        cells = [FLOOR if tile == FLOOR else COUNTER for tile in base.tiles]
+        for cell, tile in zip(random.sample(sorted(beside), len(stations)), stations, strict=True):
+            cells[cell] = tile
+        for cell, chef in zip(random.sample(floor, 2), "12", strict=True):
+            cells[cell] = chef
+        rows = ["".join(cells[at : at + base.width]) for at in range(0, len(cells), base.width)]
+        place = _parsed(tuple(rows))
+        if shared(place):
+            return place
 
 
 ACTIONS = Legal(("UP", "DOWN", "RIGHT", "LEFT", "STAY", "INTERACT"))
@@ -113,6 +156,17 @@ def random_opening(place: Kitchen, random: Stream) -> KitchenSnapshot:
     counters = random.sample(place.all(COUNTER), random.between(0, 2))
     lying = sorted((cell, random.choice((ONION, DISH))) for cell in counters)
     return KitchenSnapshot(chefs, pots, tuple(lying))
+
+
+_OPPOSITE = {"UP": "DOWN", "DOWN": "UP", "LEFT": "RIGHT", "RIGHT": "LEFT"}
+
+
+def turned(place: Kitchen, snapshot: KitchenSnapshot) -> KitchenSnapshot:
+    """The same snapshot in the kitchen after half a turn."""
+    last = len(place.tiles) - 1
+    chefs = tuple(Chef(last - chef.cell, _OPPOSITE[chef.facing], chef.holds) for chef in snapshot.chefs)
+    counters = tuple(sorted((last - cell, lying) for cell, lying in snapshot.counters))
+    return KitchenSnapshot(chefs, snapshot.pots[::-1], counters)
 
 
 def after(
@@ -230,9 +284,9 @@ class KitchenFrame:
 class OvercookedState(State):
     """The most recent frames, the current one last, and the counters of each chef."""
 
-    def __init__(self, game: Overcooked, first: KitchenSnapshot) -> None:
+    def __init__(self, game: Overcooked, place: Kitchen, first: KitchenSnapshot) -> None:
         self.game = game
-        self.kitchen = kitchen(game.layout)
+        self.kitchen = place
         self.frames: tuple[KitchenFrame, ...] = (KitchenFrame(0, 0, first),)
         self.counts = [dict.fromkeys(EVENTS, 0) for _ in SEATS]
 
@@ -286,13 +340,14 @@ class OvercookedState(State):
 
 
 @dataclass(frozen=True)
-class Overcooked(Game):
+class Overcooked(TwinGame[OvercookedState]):
     """Two chefs in a small kitchen cook onion soup and serve it.
 
     Seats: `chef_0` (blue) and `chef_1` (green), acting at the same time; nothing else is left to chance
     than the opening, where that is random.
     Observation: the four most recent frames of the kitchen, the latest last, each with step and score; in
-    words, the joint actions that led to them and what the seat holds. Both chefs see the same kitchen.
+    words, the joint actions that led to them and what the seat holds, unless `notes` is false. Both chefs see
+    the same kitchen.
     Actions: `UP`, `DOWN`, `RIGHT`, `LEFT` turn and, where the floor is free, move; two chefs who would meet
     in one cell or change places both stay; `INTERACT` works on the tile in front; `STAY`.
     Rules: a pot takes three onions; an INTERACT with empty hands starts it, whatever is in it; five steps
@@ -302,7 +357,8 @@ class Overcooked(Game):
     5 and 10, and its dish counts only while no dish lies on a counter and fewer dishes are held than pots
     are in use.
     Ends after `horizon` steps. With `opening=random`, cells, directions, hands, pots and counters are drawn
-    at the start.
+    at the start. With `layout=random`, everything on the walls of a layout and the chefs are in other places.
+    Twins: a kitchen and the same one after half a turn.
     """
 
     name = "overcooked"
@@ -316,7 +372,11 @@ class Overcooked(Game):
         "greedy": "ludens.games.overcooked.bots:Greedy",
     }
 
-    layout: str = option("cramped_room", choices=tuple(LAYOUTS), help="the kitchen")
+    layout: str = option(
+        "cramped_room",
+        choices=(*LAYOUTS, RANDOM),
+        help="the kitchen, or random for one that is drawn by seed",
+    )
     horizon: int = option(50, low=1, high=1000, help="steps until the game ends")
     variant: str = option(
         "paper", choices=tuple(POINTS), help="the paper's points, or those of its released code"
@@ -326,8 +386,18 @@ class Overcooked(Game):
         "usual", choices=("usual", "random"), help="start with empty hands and pots, or with a random kitchen"
     )
 
-    def start(self, seed: int) -> OvercookedState:
-        place = kitchen(self.layout)
+    notes: bool = option(
+        True, help="say in words what the chef holds and what both did, which the pictures show"
+    )
+
+    def world(self, seed: int) -> OvercookedState:
+        drawn = self.layout == RANDOM
+        place = random_kitchen(stream(seed, "layout")) if drawn else kitchen(self.layout)
         if self.opening == "random":
-            return OvercookedState(self, random_opening(place, stream(seed, "kitchen")))
-        return OvercookedState(self, opening(place))
+            return OvercookedState(self, place, random_opening(place, stream(seed, "kitchen")))
+        return OvercookedState(self, place, opening(place))
+
+    def pair(self, seed: int) -> tuple[OvercookedState, OvercookedState]:
+        first = self.world(seed)
+        place = first.kitchen
+        return first, OvercookedState(self, place.turned(), turned(place, first.snapshot))

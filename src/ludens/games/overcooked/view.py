@@ -28,11 +28,11 @@ from ludens.games.overcooked.game import (
     SEATS,
     SOUPS,
     Chef,
+    Kitchen,
     KitchenFrame,
     Overcooked,
     OvercookedState,
     Pot,
-    kitchen,
 )
 
 if TYPE_CHECKING:
@@ -182,70 +182,49 @@ def _under(kind: str) -> str:
 
 _TOP, _LEFT, _LEGEND = 52, 26, 388
 """Vertical positions of kitchen and legend, in units of 1/512 of the picture."""
-_KEPT_FRAMES = 64
+_KEPT_FRAMES, _KEPT_KITCHENS = 64, 16
 
 
-class OvercookedView(View):
-    """The kitchen, drawn tile by tile."""
+class KitchenDrawing:
+    """The pictures of one kitchen."""
 
-    def __init__(self, game: Overcooked, render: RenderOptions, seed: int = 0) -> None:
-        super().__init__(game, render, seed)
-        self._kitchen, self._horizon = kitchen(game.layout), game.horizon
-        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
-        px, rows, columns = self._sheet.px, len(self._kitchen.rows), self._kitchen.width
-        self._px = min(px(_LEGEND - 8 - _TOP) // rows, (render.size - px(_LEFT + 8)) // columns)
-        self._x = px(_LEFT) + (render.size - px(_LEFT + 8) - self._px * columns) // 2
+    def __init__(self, place: Kitchen, sheet: SpriteSheet, horizon: int) -> None:
+        self._kitchen, self._sheet, self._horizon = place, sheet, horizon
+        px, rows, columns = sheet.px, len(place.rows), place.width
+        self.px = min(px(_LEGEND - 8 - _TOP) // rows, (sheet.size - px(_LEFT + 8)) // columns)
+        self._x = px(_LEFT) + (sheet.size - px(_LEFT + 8) - self.px * columns) // 2
         self._y = px(_TOP)
-        self._art = Art(self._sheet, self._px)
+        self._art = Art(sheet, self.px)
         self._bases = [self._background(me) for me in range(len(SEATS))]
-        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
-    def image(self, state: OvercookedState, seat: str) -> Picture:
-        return self._frame(state.frames[-1], SEATS.index(seat))
-
-    def images(self, state: OvercookedState, seat: str) -> tuple[Picture, ...]:
-        return tuple(self._frame(frame, SEATS.index(seat)) for frame in state.frames)
-
-    def places(self, state: OvercookedState, seat: str) -> Places:
-        """The chef's own cell and those beside it; clicking the tile in front of the chef uses it."""
-        chef, tiles, size = state.snapshot.chefs[SEATS.index(seat)], self._kitchen.tiles, self.render.size
-        boxes = {}
-        for action in state.legal(seat):
-            way = chef.facing if action == "INTERACT" else action
-            cell = chef.cell + self._kitchen.steps.get(way, 0)
-            used = way == chef.facing and tiles[cell] != FLOOR
-            if action != "STAY" and used != (action == "INTERACT"):
-                continue  # a step against the tile in front has no effect, nor has using the floor
-            boxes[action] = (Place.of_pixels((*self._corner(cell), self._px, self._px), size, size),)
-        return boxes
-
-    def _drawn(self, frame: KitchenFrame, me: int) -> Picture:
+    def picture(self, frame: KitchenFrame, me: int) -> Picture:
         canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
         canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
         canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
-            canvas.place(self._art.pot(pot), *self._corner(cell))
+            canvas.place(self._art.pot(pot), *self.corner(cell))
         for cell, lying in snapshot.counters:
-            canvas.place(self._art.tile(tiles[cell], lying), *self._corner(cell))
+            canvas.place(self._art.tile(tiles[cell], lying), *self.corner(cell))
         for number, chef in enumerate(snapshot.chefs):
-            canvas.place(self._art.chef(number, chef, number == me), *self._corner(chef.cell))
+            canvas.place(self._art.chef(number, chef, number == me), *self.corner(chef.cell))
         return canvas.picture()
 
-    def _corner(self, cell: int) -> tuple[int, int]:
+    def corner(self, cell: int) -> tuple[int, int]:
+        """The top left pixel of a cell."""
         row, column = divmod(cell, self._kitchen.width)
-        return self._x + column * self._px, self._y + row * self._px
+        return self._x + column * self.px, self._y + row * self.px
 
     def _background(self, me: int) -> Canvas:
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
         for row in range(len(self._kitchen.rows)):
-            middle = self._y + row * self._px + self._px // 2
+            middle = self._y + row * self.px + self.px // 2
             canvas.text(self._x - px(12), middle, "ABCDEFGHI"[row], font, anchor="mm", bold=True)
         for column in range(self._kitchen.width):
-            middle = self._x + column * self._px + self._px // 2
+            middle = self._x + column * self.px + self.px // 2
             canvas.text(middle, self._y - px(11), str(column + 1), font, anchor="mm", bold=True)
         for cell, tile in enumerate(self._kitchen.tiles):
-            canvas.place(self._art.tile(tile) if tile != POT else self._art.pot(Pot()), *self._corner(cell))
+            canvas.place(self._art.tile(tile) if tile != POT else self._art.pot(Pot()), *self.corner(cell))
         self._legend(canvas, me)
         canvas.pixels.setflags(write=False)
         return canvas
@@ -270,8 +249,45 @@ class OvercookedView(View):
             canvas.place(sprite, x - size // 2, y)
             canvas.text(x, y + px(46), words, self._sheet.font_px(13), anchor="mm", room=px(100))
 
+
+class OvercookedView(View):
+    """The kitchen, drawn tile by tile."""
+
+    def __init__(self, game: Overcooked, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        self._horizon, self._notes = game.horizon, game.notes
+        self._sheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
+        self._drawing = lru_cache(maxsize=_KEPT_KITCHENS)(self._drawn)
+        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._painted)
+
+    def _drawn(self, place: Kitchen) -> KitchenDrawing:
+        return KitchenDrawing(place, self._sheet, self._horizon)
+
+    def _painted(self, place: Kitchen, frame: KitchenFrame, me: int) -> Picture:
+        return self._drawing(place).picture(frame, me)
+
+    def image(self, state: OvercookedState, seat: str) -> Picture:
+        return self._frame(state.kitchen, state.frames[-1], SEATS.index(seat))
+
+    def images(self, state: OvercookedState, seat: str) -> tuple[Picture, ...]:
+        return tuple(self._frame(state.kitchen, frame, SEATS.index(seat)) for frame in state.frames)
+
+    def places(self, state: OvercookedState, seat: str) -> Places:
+        """The chef's own cell and those beside it; clicking the tile in front of the chef uses it."""
+        chef, place, size = state.snapshot.chefs[SEATS.index(seat)], state.kitchen, self.render.size
+        drawing = self._drawing(place)
+        boxes = {}
+        for action in state.legal(seat):
+            way = chef.facing if action == "INTERACT" else action
+            cell = chef.cell + place.steps.get(way, 0)
+            used = way == chef.facing and place.tiles[cell] != FLOOR
+            if action != "STAY" and used != (action == "INTERACT"):
+                continue  # a step against the tile in front has no effect, nor has using the floor
+            boxes[action] = (Place.of_pixels((*drawing.corner(cell), drawing.px, drawing.px), size, size),)
+        return boxes
+
     def text(self, state: OvercookedState, seat: str) -> str:
-        place = self._kitchen
+        place = state.kitchen
         columns = "".join(map(str, range(1, place.width + 1)))
         rows = [place.tiles[at : at + place.width] for at in range(0, len(place.tiles), place.width)]
         lines = [f"{letter} {row}" for letter, row in zip("ABCDEFGHI", rows, strict=False)]
@@ -279,22 +295,24 @@ class OvercookedView(View):
             f"{FLOOR} floor, {COUNTER} counter, {POT} pot, {ONIONS} onion box, {DISHES} dish rack, "
             f"{HATCH} serving hatch"
         )
-        frames = [self._describe(frame, seat) for frame in state.frames]
+        frames = [self._describe(place, frame, seat) for frame in state.frames]
         return "\n".join(["The kitchen, without chefs and things:", f"  {columns}", *lines, legend, *frames])
 
-    def _describe(self, frame: KitchenFrame, me: str) -> str:
-        name, snapshot = self._kitchen.name, frame.snapshot
+    def _describe(self, place: Kitchen, frame: KitchenFrame, me: str) -> str:
+        name, snapshot = place.name, frame.snapshot
         parts = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
             who = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
             parts.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
-        for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
+        for cell, pot in zip(place.pots, snapshot.pots, strict=True):
             parts.append(f"pot {name(cell)}: {_cooked(pot)};")
         lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
         return " ".join([*parts, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
+        if not self._notes:
+            return ""
         chef = state.snapshot.chefs[SEATS.index(seat)]
         lines = [f"You hold {_held(chef.holds)}. What both chefs did lately:"]
         for frame in state.frames:

@@ -20,6 +20,7 @@ from ludens.suites.playground import metrics
 
 _FOLDER = Path(__file__).parent
 REFERENCES, DEVIATIONS = _FOLDER / "references.toml", read_deviations(_FOLDER / "deviations.md")
+SIGHT_DEVIATIONS = read_deviations(_FOLDER / "sight.md")
 GAMES = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 DENSITIES = ("0-45", "46-90", "91-135", "136-180", "181-225")
 VARIETIES = ("K", "KQ", "KQR", "KQRB", "KQRBN", "KQRBNP")
@@ -208,11 +209,27 @@ FULLER = {
 """Boards on which a twin can have no valid move in common."""
 
 
+OPENINGS = {"tic_tac_toe": 3, "reversi": 8, "gomoku": 6, "chess": 8}
+"""Random moves before whole games."""
+
+
+def twin_match(game: str) -> Task:
+    """Whole games after random openings, in twin worlds and in both seats."""
+    task = match(game, "both")
+    if game not in OPENINGS:
+        return task
+    both = both_of(metrics.unbeaten, "pairs of twin worlds (same words, other openings) won or drawn in both")
+    opened = f"{game}?opening={OPENINGS[game]}{TWINS}"
+    return replace(task, game=opened, metrics=(both, *task.metrics))
+
+
 @dataclass(frozen=True)
 class PlaygroundSight(SuiteBuilder):
-    """Questions in twin worlds: who does not look is right in one of them at most."""
+    """Twin worlds: who does not look is right in one of them at most."""
 
-    episodes: int = option(EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
+    episodes: int = option(
+        EPISODES, low=4, high=9_999_996, help="of every task; two are a pair, four of a game with two sides"
+    )
 
     def build(self) -> Suite:
         cells = both_of(about="of the cells that differ between twin boards, those right on both")
@@ -221,15 +238,30 @@ class PlaygroundSight(SuiteBuilder):
             *(question("perceive", game, (cells, *SEEING), TWINS) for game in GAMES),
             *(question("qa", game, (right, *metrics.accuracy(game)), TWINS) for game in GAMES),
             *(question("rule", game, (valid, *FOLLOWING), FULLER[game] + TWINS) for game in GAMES),
+            *(twin_match(game) for game in GAMES),
         )
         return Suite(
             name="playground-sight",
             about="LVLM-Playground in twin worlds: the same question about two boards, and both answers must "
-            "be right.",
+            "be right; whole games after two openings.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
-            deviations=DEVIATIONS,
+            deviations=(*SIGHT_DEVIATIONS, *DEVIATIONS),
             references=REFERENCES,
         )
+
+
+@dataclass(frozen=True)
+class PlaygroundSightMini(SuiteBuilder):
+    """A few episodes of each task."""
+
+    def build(self) -> Suite:
+        about = "playground-sight in small: five pairs of questions of each type, two pairs of games of each."
+        full = PlaygroundSight().build()
+        return full.limited("playground-sight-mini", about, _few_in_pairs)
+
+
+def _few_in_pairs(task: Task) -> int:
+    return 4 if task.name.startswith("e2e/") else 10
 
 
 @dataclass(frozen=True)

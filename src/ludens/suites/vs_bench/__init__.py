@@ -74,7 +74,8 @@ def _fact(fact: str, name: str = "", bounds: Bounds = COUNT) -> Metric:
     )
 
 
-def _reason(game: str, rule: str) -> Task:
+def prediction(game: str, rule: str) -> Task:
+    """The task to predict moves of a game."""
     return Task(
         name=f"reason/{NAMES.get(game, game)}",
         game=f"vs-bench/predict?game={game}" + f"&rule={rule}" * (rule != RULES[0]),
@@ -120,7 +121,8 @@ def _fireworks(most: float) -> tuple[Metric, ...]:
     return tuple(_fact(fact, bounds=(0.0, most)) for fact in ("final", "fireworks"))
 
 
-def _decide() -> tuple[Task, ...]:
+def decisions() -> tuple[Task, ...]:
+    """The tasks to play each game."""
     sides = ({"black": MODEL, "white": "bot/mcts"}, {"black": "bot/mcts", "white": MODEL})
     pong = (
         _fact("combined", bounds=(combined(0, 0), 100.0)),
@@ -150,6 +152,8 @@ def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
     return _mean(name, tasks), *(_mean(f"{name}, {group}", some) for group, some in groups.items())
 
 
+FEW = {"reason/breakthrough": 0, "reason/pong": 0, "decide/pong": 0, "decide/kuhn": 60}
+"""Episodes in small suites: slow tasks are left out; Kuhn poker needs several answers to each question."""
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
 
 
@@ -170,7 +174,7 @@ class VsBench(SuiteBuilder):
     )
 
     def build(self) -> Suite:
-        reason, decide = tuple(_reason(game, self.predict) for game in RECIPES), _decide()
+        reason, decide = tuple(prediction(game, self.predict) for game in RECIPES), decisions()
         raw = self.anchors == "none"
         summaries = (*_means(REASONING, reason), *(() if raw else _means(DECISIONS, decide)))
         return Suite(
@@ -207,10 +211,9 @@ class VsBenchMini(VsBench):
 
     def build(self) -> Suite:
         about = "VS-Bench in small: fewer samples, without the slow games, with two small ones added."
-        episodes = {"reason/breakthrough": 0, "reason/pong": 0, "decide/pong": 0, "decide/kuhn": 60}
         small = super().build()
         small = small.limited(
-            "vs-bench-mini", about, lambda task: episodes.get(task.name, max(4, task.episodes // 10))
+            "vs-bench-mini", about, lambda task: FEW.get(task.name, max(4, task.episodes // 10))
         )
         hanabi = _self_play("tiny_hanabi", "player_0", "player_1", metrics=_fireworks(6))
         opponent = "bot/mcts?simulations=1000"
