@@ -22,7 +22,7 @@ from ludens.run.task import (
     read_deviations,
     won,
 )
-from ludens.run.twins import both_of
+from ludens.run.twins import both_of, with_twins
 from ludens.suites.vs_bench import FEW, decisions, prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES
 
@@ -81,6 +81,18 @@ def _items(file: str) -> tuple[str, ...]:
     return read_deviations(Path(__file__).with_name(file))
 
 
+ALONE = ("breakthrough", "pong")
+"""Games whose predictions have no twins: each costs a match with search, or of many frames."""
+
+
+def _pairs_of(task: Task, game: str) -> Task:
+    """The predictions of a game in pairs of twin worlds."""
+    if game in ALONE:
+        return task
+    right = both_of(lambda played: bool(played.episode.returns["observer"]))
+    return replace(task, game=with_twins(task.game), metrics=(right, *task.metrics))
+
+
 def _in_twin_worlds(task: Task) -> Task:
     """The task of the paper in its setting for players that look."""
     name = task.name.split("/")[1]
@@ -107,7 +119,7 @@ class VsBenchSight(SuiteBuilder):
     episodes: int = option(EPISODES, low=4, high=9_999_996, help="of every game but Kuhn poker and Pong")
 
     def build(self) -> Suite:
-        reason = tuple(prediction(game, RULES[0]) for game in RECIPES)
+        reason = tuple(_pairs_of(prediction(game, RULES[0]), game) for game in RECIPES)
         decide = tuple(_in_twin_worlds(task) for task in decisions())
         own = {f"decide/{game}" for game in ("hanabi", *GAMES)}
         return Suite(
