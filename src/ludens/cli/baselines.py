@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,9 @@ from ludens.core.cores import cores
 from ludens.core.errors import BadOption, UsageError
 
 if TYPE_CHECKING:
+    from ludens.run.baselines.many import Order
     from ludens.run.references import TaskReferences
+    from ludens.run.search import Search
     from ludens.run.task import Metric, Suite
 
 INCOMPLETE = 3
@@ -28,11 +30,13 @@ def baselines(
     write: Flag = False,
     out: Path | None = None,
     again: Flag = False,
+    search: Flag = False,
+    budget: Whole = 0,
     json: Json = False,
 ) -> int:
     """Measure blind baselines and upper bounds of the tasks of a suite.
 
-    Scores that are stored already are shown, not measured.
+    Scores that are stored already are shown, not measured; with --search, those that were searched for.
 
     Args:
         suite: Suites to measure, or module:attribute.
@@ -43,10 +47,16 @@ def baselines(
         write: Save the scores in the file that the suite names.
         out: Save the scores in this TOML file instead.
         again: Measure again what the file has already.
+        search: Search for the best player that never looks, on other seeds, and test it on those of the task.
+        budget: Questions or games of other seeds that the search plays for each task; by default 800
+            questions, 600 games, 60 games with search.
     """
-    from ludens.run.baselines.many import measured, orders, stored
-    from ludens.run.references import keep_references, write_references
+    from ludens.run.baselines.many import orders, stored
+    from ludens.run.references import TaskReferences, keep_references, write_references
 
+    at_least("--budget", budget, 0)
+    if budget and not search:
+        raise BadOption("--budget is for --search.")
     at_least("--episodes", episodes, 0)
     at_least("--workers", workers or 1, 1)
     suites = _suites(suite, all)
@@ -55,16 +65,23 @@ def baselines(
         raise BadOption(
             f"the suite {homeless} names no file for its references: set Suite.references or use --out."
         )
-    results = {} if again else {order: scores for order in ordered if (scores := stored(order)) is not None}
+    results: dict[Order, TaskReferences] = {}
+    for order in () if again else ordered:
+        scores = stored(order)
+        if scores is not None and (not search or scores.searched > budget or scores.searched == budget > 0):
+            results[order] = scores
     missing = [order for order in ordered if order not in results]
     if missing:
-        aside(f"measuring {counted(len(missing), 'task')} ...")
-    failed = False
-    for number, (order, result) in enumerate(measured(missing, workers or cores()), 1):
+        aside(f"{'searching' if search else 'measuring'} {counted(len(missing), 'task')} ...")
+    failed, searches = False, list[tuple[Order, Search]]()
+    for number, (order, result) in enumerate(_made(missing, workers or cores(), search, budget, again), 1):
         if isinstance(result, str):
             failed = True
             aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")
             continue
+        if not isinstance(result, TaskReferences):
+            searches.append((order, result))
+            result = result.references
         results[order] = result
         if order.file is not None and (write or out):
             write_references(order.file, {order.key: result})
@@ -72,7 +89,10 @@ def baselines(
     if all and write and not (tasks or out):
         for file in {order.file for order in ordered if order.file is not None and order.file.is_file()}:
             keep_references(file, [order.key for order in ordered if order.file == file])
-    _show([results[order] for order in ordered if order in results], suites, json)
+    if not json:
+        for order, one in searches:
+            _show_search(order, one)
+    _show([(order, results[order]) for order in ordered if order in results], json)
     return INCOMPLETE if failed else DONE
 
 
@@ -95,16 +115,58 @@ def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
     return suites
 
 
-def _show(references: Sequence[TaskReferences], suites: Mapping[str, Suite], json: bool) -> None:
+def _made(
+    missing: Sequence[Order], workers: int, search: bool, budget: int, again: bool
+) -> Iterator[tuple[Order, TaskReferences | Search | str]]:
+    from ludens.run.baselines.many import measured
+    from ludens.run.search.many import searched
+
+    if search:
+        yield from searched(missing, workers, budget, again, aside)
+    else:
+        yield from measured(missing, workers)
+
+
+def _show_search(order: Order, result: Search) -> None:
+    from ludens.run.baselines.many import task_of
+    from ludens.run.baselines.questions import OTHER_SEEDS
+    from ludens.run.report.tables import raw
+
+    task = task_of(order)
+    metric = next(metric for metric in task.metrics if metric.name == result.metric)
+    rows = [
+        (
+            trial.player,
+            "episode" if trial.memory else "none",
+            _number(trial.other_seeds, metric),
+            "" if trial.tested is None else str(raw(trial.tested, metric)),
+        )
+        for trial in result.trials
+    ]
+    first, last = task.first_seed, task.placed(result.references.episodes - 1)[0]
+    title = (
+        f"{order.suite} {order.task}: {metric.name} of players that never look, fitted with a budget of "
+        f"{result.references.searched} on seeds from {OTHER_SEEDS:,}, tested on the seeds {first} to {last}"
+    )
+    table(title, ("player", "memory", "other seeds", "seeds of the task"), rows, ("other seeds",))
+
+
+def _number(mean: float, metric: Metric) -> str:
+    return f"{100 * mean:.1f}" if metric.percent else f"{mean:.2f}"
+
+
+def _show(references: Sequence[tuple[Order, TaskReferences]], json: bool) -> None:
     from dataclasses import asdict
 
+    from ludens.run.baselines.many import task_of
+
     if json:
-        return json_out([asdict(task) for task in references])
+        return json_out([asdict(task) for _, task in references])
     rows = []
-    for task in references:
-        metric = next(t.metrics[0] for t in suites[task.suite].tasks if t.name == task.task)
+    for order, task in references:
+        metric = task_of(order).metrics[0]
         scores = [_entry(task, kind, metric) for kind in ("chance", "blind", "upper")]
-        rows.append((task.suite, task.task, metric.name, str(task.episodes), *scores))
+        rows.append((order.suite, order.task, metric.name, str(task.episodes), *scores))
     columns = ("suite", "task", "metric", "episodes", "chance", "blind baseline", "upper bound")
     return table("Reference scores, with 95% intervals", columns, rows, ("episodes",), spare=("metric",))
 

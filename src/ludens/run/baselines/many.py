@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ludens.core.errors import UnknownName, UsageError
 from ludens.core.registry import make
@@ -12,6 +13,8 @@ from ludens.run.baselines import default_episodes, measure
 from ludens.run.pool import WorkerDied, run_in_processes
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def orders(
             known = found.get((made.key, file))
             if known is None or known.episodes < count:
                 found[made.key, file] = made
-    return sorted(found.values(), key=lambda order: make(_task(order).game).question)
+    return sorted(found.values(), key=lambda order: make(task_of(order).game).question)
 
 
 def stored(order: Order) -> TaskReferences | None:
@@ -63,12 +66,19 @@ def stored(order: Order) -> TaskReferences | None:
 
 def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none."""
+    return each(_measured, wanted, workers)
+
+
+def each(
+    work: Callable[[Order], T | str], wanted: Sequence[Order], workers: int
+) -> Iterator[tuple[Order, T | str]]:
+    """The result of each order as it is known, or why there is none."""
     if workers < 2 or len(wanted) < 2:
-        yield from ((order, _measured(order)) for order in wanted)
+        yield from ((order, work(order)) for order in wanted)
         return
     missing = dict.fromkeys(wanted)
     try:
-        for order, result in run_in_processes(_measured, wanted, min(workers, len(wanted)), ordered=False):
+        for order, result in run_in_processes(work, wanted, min(workers, len(wanted)), ordered=False):
             del missing[order]
             yield order, result
     except WorkerDied:
@@ -77,14 +87,20 @@ def measured(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, Tas
 
 
 def _measured(order: Order) -> TaskReferences | str:
+    return tried(lambda: measure(order.suite, task_of(order), order.episodes), order)
+
+
+def tried(work: Callable[[], T], order: Order) -> T | str:
+    """The result of some work for an order, or why there is none."""
     try:
         import_suite(order.suite)
-        return measure(order.suite, _task(order), order.episodes)
+        return work()
     except UsageError as error:
         return str(error)
     except Exception as error:  # a bug in one game must not lose the scores of the others
         return f"{type(error).__name__}: {error}"
 
 
-def _task(order: Order) -> Task:
+def task_of(order: Order) -> Task:
+    """The task of an order."""
     return next(task for task in suite(order.suite).tasks if task.name == order.task)

@@ -18,6 +18,7 @@ from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.words import (
+    Answerer,
     Example,
     RewardTable,
     Words,
@@ -57,7 +58,7 @@ def shared_share(game: Game, first: Iterable[int], second: Iterable[int]) -> flo
 class Fitted(Agent):
     """Answers by a table over the words of a question; it reads nothing else of the state."""
 
-    table: RewardTable
+    table: Answerer
     vocabulary: Sequence[str]
     config: PlayConfig
     kind = "table"
@@ -86,7 +87,7 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
     vocabulary = () if listed else candidates(game, states, seat)
     questions = [words_of(game, state, seat, task.config, vocabulary) for state in states]
     results = [
-        {answer: _answered(game, state, seat, answer) for answer in words.answers}
+        {answer: answered(game, state, seat, answer) for answer in words.answers}
         for state, words in zip(states, questions, strict=True)
     ]
     players: dict[str, Agent] = {}
@@ -97,7 +98,7 @@ def fitted(game: Game, task: Task, count: int) -> dict[str, Agent]:
             if vocabulary:
                 players[f"table: one answer{aim}"] = Constant(_best_answer(metric, vocabulary, results))
             continue
-        rewards = _rewards(metric, results)
+        rewards = rewards_of(metric, results)
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
@@ -129,7 +130,7 @@ def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) ->
     return max(vocabulary, key=score)
 
 
-def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
+def rewards_of(metric: Metric, results: Results) -> list[dict[str, float]] | None:
     """The reward of every answer to every question: 1 for the best, 0 for the worst and those that may not be
     given; empty where the metric does not count the question. None if the answer decides whether it counts,
     or all are worth the same."""
@@ -150,7 +151,7 @@ def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
     ]
 
 
-def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
+def answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
     """The episode in which this was answered; None if it may not be."""
     after = state.clone()
     if after.refusal(seat, answer) is not None:
