@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ludens.run.baselines.many import Order
     from ludens.run.references import TaskReferences
     from ludens.run.search import Search
-    from ludens.run.task import Metric, Suite
+    from ludens.run.task import Metric, Suite, Task
 
 INCOMPLETE = 3
 
@@ -73,7 +73,8 @@ def baselines(
     missing = [order for order in ordered if order not in results]
     if missing:
         aside(f"{'searching' if search else 'measuring'} {counted(len(missing), 'task')} ...")
-    failed, searches = False, list[tuple[Order, Search]]()
+    searches: list[tuple[Order, Search]] = []
+    failed = False
     for number, (order, result) in enumerate(_made(missing, workers or cores(), search, budget, again), 1):
         if isinstance(result, str):
             failed = True
@@ -91,8 +92,8 @@ def baselines(
             keep_references(file, [order.key for order in ordered if order.file == file])
     if not json:
         for order, one in searches:
-            _show_search(order, one)
-    _show([(order, results[order]) for order in ordered if order in results], json)
+            _show_search(order, one, suites)
+    _show([(order, results[order]) for order in ordered if order in results], suites, json)
     return INCOMPLETE if failed else DONE
 
 
@@ -127,12 +128,15 @@ def _made(
         yield from measured(missing, workers)
 
 
-def _show_search(order: Order, result: Search) -> None:
-    from ludens.run.baselines.many import task_of
+def _task(order: Order, suites: Mapping[str, Suite]) -> Task:
+    return next(task for task in suites[order.suite].tasks if task.name == order.task)
+
+
+def _show_search(order: Order, result: Search, suites: Mapping[str, Suite]) -> None:
     from ludens.run.baselines.questions import OTHER_SEEDS
     from ludens.run.report.tables import raw
 
-    task = task_of(order)
+    task = _task(order, suites)
     metric = next(metric for metric in task.metrics if metric.name == result.metric)
     rows = [
         (
@@ -155,16 +159,16 @@ def _number(mean: float, metric: Metric) -> str:
     return f"{100 * mean:.1f}" if metric.percent else f"{mean:.2f}"
 
 
-def _show(references: Sequence[tuple[Order, TaskReferences]], json: bool) -> None:
+def _show(
+    references: Sequence[tuple[Order, TaskReferences]], suites: Mapping[str, Suite], json: bool
+) -> None:
     from dataclasses import asdict
-
-    from ludens.run.baselines.many import task_of
 
     if json:
         return json_out([asdict(task) for _, task in references])
     rows = []
     for order, task in references:
-        metric = task_of(order).metrics[0]
+        metric = _task(order, suites).metrics[0]
         scores = [_entry(task, kind, metric) for kind in ("chance", "blind", "upper")]
         rows.append((order.suite, order.task, metric.name, str(task.episodes), *scores))
     columns = ("suite", "task", "metric", "episodes", "chance", "blind baseline", "upper bound")

@@ -53,7 +53,8 @@ def orders(
             known = found.get((made.key, file))
             if known is None or known.episodes < count:
                 found[made.key, file] = made
-    return sorted(found.values(), key=lambda order: make(task_of(order).game).question)
+    tasks_of = {(name, task.name): task for name, whole in suites.items() for task in whole.tasks}
+    return sorted(found.values(), key=lambda order: make(tasks_of[order.suite, order.task].game).question)
 
 
 def stored(order: Order) -> TaskReferences | None:

@@ -7,10 +7,10 @@ player can be rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -25,14 +25,25 @@ from ludens.run.search.games import (
     Vocabulary,
     brute,
     climbed,
+    constant,
     copycats,
     demonstrations,
     imitators,
     learned,
+    mixed,
     rebuilt_imitator,
     replayed,
 )
-from ludens.run.search.players import BlindPlayer, BruteForce, Copycat, Definition, MoveTable, Script
+from ludens.run.search.players import (
+    BlindPlayer,
+    BruteForce,
+    Copycat,
+    Definition,
+    Mixed,
+    MoveTable,
+    OwnBlind,
+    Script,
+)
 from ludens.run.search.questions import ByModel, question_players, rebuilt_model
 from ludens.run.search.training import Training
 from ludens.run.stats import Estimate
@@ -46,6 +57,7 @@ TESTED = 3
 """Players that are tested on the seeds of the task: the best, and those that may be as good."""
 
 Say = Callable[[str], None]
+P = TypeVar("P", bound=BlindPlayer)
 
 
 @dataclass(frozen=True)
@@ -154,15 +166,25 @@ def _questions(task: Task, budget: int, say: Say) -> list[_Contender]:
     for name, player, reward in question_players(make(task.game), task, budget):
         say(f"{name}: {reward:.3f}")
         contenders.append(_Contender(name, player, reward, reward, (0.25 / budget) ** 0.5))
+        if reward == 1:
+            say("nothing can be better")
+            break
     return contenders
 
 
 def _games(training: Training, checked: int, say: Say) -> Iterator[_Contender]:
-    """Players of every kind, each the best of its kind."""
+    """Players of every kind, each the best of its kind, until one is perfect."""
     for name, player, slow in _players(training):
         validated = training.validate(player, max(4, checked // 4) if slow else checked)
         say(f"{name}: {validated.mean:.3f}")
         yield _Contender(name, player, validated.mean, validated.value, validated.error, slow)
+        if _perfect(training.metric, validated.mean):
+            say("nothing can be better")
+            return
+
+
+def _perfect(metric: Metric, mean: float) -> bool:
+    return mean == metric.limits[1 if metric.higher_is_better else 0]
 
 
 def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
@@ -172,10 +194,14 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
         training.budget = max(SLOW, training.budget // 8)
     words, config = Vocabulary(shown), training.task.config
     bases: list[BlindPlayer] = []
-    script = replayed(training, shown, words)
+    script, same = replayed(training, shown, words), constant(training, shown, words)
     if script is not None:
         yield "script: replay of bot/best", script, False
-        script = climbed(training, script, words, training.left(0.25))
+    if same is not None:
+        yield "constant: one action", same, False
+    starts = [one for one in (script, same) if one is not None]
+    if starts:
+        script = climbed(training, starts, words, training.left(0.25))
         yield "script: hill-climbed", script, False
         bases.append(script)
     table = learned(training, "stage", None, training.left(0.1))
@@ -183,23 +209,34 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
     by_refusals = learned(training, "refusals", script or table, training.left(0.2))
     yield "tree: own moves and refusals", by_refusals, False
     yield "tree: all words", learned(training, "words", by_refusals, training.left(0.35)), False
+    single: list[BlindPlayer] = [*bases, table]
     tried = list(brute(training, shown, words))
     if tried:
-        values = [sum(training.values(player, range(300, 306))) for player in tried]
-        yield "brute force", tried[values.index(max(values))], False
+        forced = _best_of(training, tried)
+        yield "brute force", forced, False
+        single.append(forced)
     imitator = imitators(training, shown)
     if imitator is not None:
         yield f"imitation: {imitator.model_name}", imitator, False
-        bases.insert(0, imitator)
-    copies = list(copycats(training, words, [*bases, table]))
-    values = [sum(training.values(player, range(300, 306))) for player in copies]
-    best = copies[values.index(max(values))]
-    yield f"copy: {best.mode}", best, False
+        single.insert(0, imitator)
+    if "blind" in training.game.bots:
+        single.insert(0, OwnBlind(config))
+    copies = list(copycats(training, words, single))
+    copy = _best_of(training, copies)
+    yield f"copy: {copy.mode}", copy, False
+    several = mixed(training, shown, [*single, *copies], training.left(1.0))
+    if several is not None:
+        yield f"mixed: {', '.join(sorted(several.parts))}", several, False
     if BEST in training.guides and moves <= LONG:
         for others in ("known", "any") if len(training.game.seats) > 1 else ("known",):
             states = 5 if training.slow else 12
             belief = Belief(config, others, states, 4, training.task.seatings)
             yield f"belief: other seats {others}", belief, True
+
+
+def _best_of(training: Training, players: Sequence[P]) -> P:
+    values = [sum(training.values(player, range(300, 306))) for player in players]
+    return players[values.index(max(values))]
 
 
 def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[str, list[EpisodeResult]]]:
@@ -277,6 +314,8 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
     if kind == Belief.kind:
         others, states, tries = definition["others"], definition["states"], definition["tries"]
         return Belief(config, others, states, tries, definition["seatings"])
+    if kind == OwnBlind.kind:
+        return OwnBlind(config, definition["bot"])
     if kind == "imitation":
         return rebuilt_imitator(task, definition)
     base = None if definition["base"] is None else _rebuilt(task, definition["base"])
@@ -285,4 +324,7 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
         return MoveTable(config, definition["by"], definition["actions"], base)
     if kind == Copycat.kind:
         return Copycat(config, definition["mode"], definition["stages"], base)
+    if kind == Mixed.kind:
+        parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
+        return Mixed(config, parts, base)  # type: ignore[arg-type]
     raise ValueError(f"unknown kind {kind!r}")

@@ -24,8 +24,10 @@ from ludens.run.search.players import (
     Definition,
     Key,
     Known,
+    Mixed,
     MoveTable,
     Script,
+    part_of,
 )
 from ludens.run.search.training import Training, ordered
 from ludens.run.task import Task
@@ -35,6 +37,7 @@ REPLAYS = 8
 SEEDS = 6
 """Episodes in which two scripts are compared."""
 MOST_CANDIDATES = 120
+MOST_CONSTANTS = 10
 LONGEST_RESERVE = 40
 
 
@@ -145,15 +148,32 @@ def replayed(training: Training, shown: Sequence[Demonstration], words: Vocabula
     return None if best is None else best[1]
 
 
-def climbed(training: Training, start: Script, words: Vocabulary, episodes: int) -> Script:
-    """A script changed at random places as long as that is no loss, from several starts."""
+def constant(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
+    """One action or sentence in all seats and moves, which copies of a player can agree on."""
+    length = max((len(own) for one in shown for own in one.actions.values()), default=0)
+    total = Counter[str]()
+    for seat in words.counts:
+        total.update(words.counts[seat])
+        total.update(dict.fromkeys(words.listed[seat], 0))
+    best: tuple[float, Script] | None = None
+    for action in ordered(total)[:MOST_CONSTANTS]:
+        actions, reserve = {seat: [action] * length for seat in words.counts}, words.reserves()
+        script = Script(training.task.config, actions, {seat: [action, *reserve[seat]] for seat in reserve})
+        value = fmean(training.values(script, range(100, 100 + SEEDS)))
+        if best is None or value > best[0]:
+            best = value, script
+    return None if best is None else best[1]
+
+
+def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, episodes: int) -> Script:
+    """A script changed at random places as long as that is no loss: from each of some starts, and with a
+    large budget from a random one."""
     dice = stream(training.budget, "climb")
-    restarts = max(1, min(3, episodes // (20 * SEEDS)))
-    best: tuple[float, Script] = (-inf, start)
-    for restart in range(restarts):
-        current = start if restart == 0 else _random_script(start, words, dice)
+    starts = [*starts, *([_random_script(starts[0], words, dice)] if episodes >= 40 * SEEDS else ())]
+    best: tuple[float, Script] = (-inf, starts[0])
+    for current in starts:
         value = fmean(training.values(current, range(200, 200 + SEEDS)))
-        for _ in range(max(0, episodes // restarts - SEEDS) // SEEDS):
+        for _ in range(max(0, episodes // len(starts) - SEEDS) // SEEDS):
             other = _mutated(current, words, dice)
             reached = _at_least(training, other, value)
             if reached is not None:
@@ -446,3 +466,27 @@ def copycats(training: Training, words: Vocabulary, bases: Sequence[BlindPlayer]
     for mode in COPY_MODES if talk else COPY_MODES[:1]:
         for base in bases[:2] if talk else bases[:1]:
             yield Copycat(training.task.config, mode, talk or list(words.stages), base)
+
+
+def mixed(
+    training: Training, shown: Sequence[Demonstration], players: Sequence[BlindPlayer], episodes: int
+) -> Mixed | None:
+    """Another player for each part of the game, exchanged one after the other as long as that is better."""
+    parts = sorted({part_of(one.known) for episode in shown for one in episode.decisions})
+    if len(parts) < 2 or len(players) < 2:
+        return None
+    each = max(2 * len(training.task.seatings), episodes // (len(parts) * len(players) + len(players)))
+    numbers = range(400, 400 + each)
+    values = [fmean(training.values(player, numbers)) for player in players]
+    reached = max(values)
+    base = players[values.index(reached)]
+    best = Mixed(training.task.config, {}, base)
+    for part in parts:
+        for player in players:
+            if player is base:
+                continue
+            other = Mixed(training.task.config, {**best.parts, part: player}, base)
+            value = fmean(training.values(other, numbers))
+            if value > reached:
+                best, reached = other, value
+    return best if best.parts else None

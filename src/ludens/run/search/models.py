@@ -161,6 +161,8 @@ class Linear:
                 ("shared", round(trait.shared * 8)),
             ]
             own += [(piece, text) for piece in said]
+            if text != answer:
+                own += [(piece, "answer", answer) for piece in said]
             yield answer, own
 
 

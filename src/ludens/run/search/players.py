@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
+from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.state import State
+from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
 
 Definition = dict[str, Any]
@@ -50,11 +52,12 @@ class Known:
     """Stands for all own actions and refusals so far."""
     history: str
     """Stands for all that and every word received."""
+    role: str = ""
 
     def key(self, by: Key) -> str:
         """Where a table of moves looks for an action."""
         if by == "stage":
-            return f"{self.seat}/{self.stage}/{len(self.refused)}"
+            return f"{self.seat}/{self.role}/{self.stage}/{len(self.refused)}"
         if by == "move":
             return f"{self.seat}/{self.move}/{len(self.refused)}"
         return digest(self.seat, self.trail if by == "refusals" else self.history)
@@ -124,6 +127,7 @@ class BlindPlayer(Agent):
             refused,
             digest(self._trail, [reply for reply, _ in refused]),
             digest(self._history, refused),
+            ask.role,
         )
 
 
@@ -282,3 +286,60 @@ class Copycat(BlindPlayer):
     def definition(self) -> Definition:
         base = None if self.base is None else self.base.definition
         return {"kind": self.kind, "mode": self.mode, "stages": list(self.stages), "base": base}
+
+
+@dataclass
+class OwnBlind(BlindPlayer):
+    """A bot of the game that never looks."""
+
+    bot: str = "bot/blind"
+    kind = "bot"
+
+    def begin(self) -> None:
+        super().begin()
+        self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        reply = run_sync(self._bot.act(ask))
+        return reply.action or ask.format.read(reply.text, ask.legal)
+
+    @property
+    def definition(self) -> Definition:
+        return {"kind": self.kind, "bot": self.bot}
+
+
+def part_of(known: Known) -> str:
+    """The part of a game that a question belongs to: role and stage."""
+    return f"{known.role}/{known.stage}"
+
+
+@dataclass
+class Mixed(BlindPlayer):
+    """Plays each part of a game, a stage in a role, as another player."""
+
+    parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
+    base: BlindPlayer | None = None
+    """Plays all other parts."""
+    kind = "mixed"
+
+    @property
+    def memory(self) -> bool:
+        return any(one.memory for one in (*self.parts.values(), self.base) if one is not None)
+
+    def begin(self) -> None:
+        super().begin()
+        assert self.base is not None
+        self.base = self.base.sit(self.game, self.seat, self.random)
+        self.parts = {
+            part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
+        }
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        assert self.base is not None
+        return self.parts.get(part_of(known), self.base).choose(known, ask)
+
+    @property
+    def definition(self) -> Definition:
+        assert self.base is not None
+        parts = {part: one.definition for part, one in self.parts.items()}
+        return {"kind": self.kind, "parts": parts, "base": self.base.definition}
