@@ -32,7 +32,7 @@ from ludens.run.search.players import (
 from ludens.run.search.training import Training, ordered
 from ludens.run.task import Task
 
-REPLAYS = 8
+REPLAYS = 16
 """Games of the best bot that are tried as scripts."""
 SEEDS = 6
 """Episodes in which two scripts are compared."""
@@ -330,7 +330,7 @@ class Learner(BlindPlayer):
                 continue
             best = max(worth, key=lambda action: worth[action])
             count, total = node.tried.get(node.base, (0.0, 0.0)) if node.base is not None else (0.0, 0.0)
-            if (node.visits > 1 and not count) or (count and worth[best] > total / count):
+            if self.base is None or (count and worth[best] > total / count):
                 chosen[key] = best
         return chosen
 

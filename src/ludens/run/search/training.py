@@ -22,7 +22,7 @@ from ludens.run.task import MODEL, EpisodeResult, Metric, Task, own_return
 
 VALIDATION, PARTICLES = 2**32, 2**33
 """Where the seeds of validation and of imagined states begin, after `OTHER_SEEDS`."""
-SAMPLES = 3
+SAMPLES = 8
 """Replies of a slow bot to one position that are computed; later ones are drawn from these."""
 
 Memo = dict[tuple[str, str], list[str]]
@@ -61,7 +61,6 @@ class Training:
     task: Task
     budget: int
     """Episodes that a search may play."""
-    spent: int = 0
     _memo: Memo = field(default_factory=dict)
     _guesses: Memo = field(default_factory=dict)
 
@@ -113,12 +112,16 @@ class Training:
             bot = Remembering(bot, memo, 1 if spec == BEST else SAMPLES)
         return bot.sit(self.game, seat, random)
 
-    def play(self, player: Agent, number: int) -> EpisodeResult:
-        """The episode with this number: a seed after `OTHER_SEEDS`, and one of the seatings."""
-        self.spent += 1
+    def play(self, player: Agent, number: int, exact: bool = False) -> EpisodeResult:
+        """The episode with this number: a seed after `OTHER_SEEDS`, and one of the seatings.
+
+        Slow bots remember what they computed, unless the episode must be exact.
+        """
         seed, seating = OTHER_SEEDS + number // len(self.task.seatings), number % len(self.task.seatings)
         seats = self.task.seatings[seating]
         agents = {seat: player if who == MODEL else self.others[seating][seat] for seat, who in seats.items()}
+        if exact:
+            agents |= {seat: agent(who, self.game) for seat, who in seats.items() if who != MODEL}
         episode = run_sync(play(self.game, agents, seed, config=self.task.config))
         return EpisodeResult("", episode, tuple(seat for seat, who in seats.items() if who == MODEL))
 
@@ -136,7 +139,7 @@ class Training:
     def validate(self, player: Agent, count: int) -> Validated:
         """The score of a player on seeds that no player was fitted to."""
         first = VALIDATION * len(self.task.seatings)
-        results = [self.play(player, first + number) for number in range(count)]
+        results = [self.play(player, first + number, exact=True) for number in range(count)]
         mean = self.metric.estimate(results).mean
         values = [self.value(result) for result in results]
         spread = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
