@@ -188,7 +188,7 @@ def _perfect(metric: Metric, mean: float) -> bool:
 
 
 def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
-    shown = demonstrations(training, max(2, min(24, training.left(0.1))))
+    shown = demonstrations(training, max(2, training.left(0.1 if training.slow else 0.3)))
     moves = sum(len(one.decisions) for one in shown) / max(len(shown), 1)
     if moves > LONG:
         training.budget = max(SLOW, training.budget // 8)

@@ -246,6 +246,8 @@ class Learner(BlindPlayer):
     nodes: dict[str, _Node] = field(default_factory=dict)
     path: list[tuple[_Node, str]] = field(default_factory=list)
     range: list[float] = field(default_factory=lambda: [inf, -inf])
+    sums: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    """The number of episodes, and what they earned together."""
     guides: dict[str, Agent] = field(default_factory=dict)
     kind = "learner"
 
@@ -258,12 +260,16 @@ class Learner(BlindPlayer):
 
     def choose(self, known: Known, ask: Ask) -> str:
         node = self.nodes.setdefault(known.key(self.by), _Node())
+        if node.base is None:
+            node.base = self._as_base(known, ask)
         allowed = {action: sums for action, sums in node.tried.items() if known.allows(action)}
-        if not allowed or len(node.tried) < 1 + 0.6 * node.visits**0.5:
-            action = self._proposal(node, known, ask)
-            node.tried.setdefault(action, [0.0, 0.0])
+        if self._follows and node.base not in (None, *node.tried):
+            action = str(node.base)
+        elif not allowed or len(node.tried) < 1 + 0.4 * node.visits**0.5:
+            action = self._proposal(known, ask)
         else:
             action = max(allowed, key=lambda one: self._promise(node, one))
+        node.tried.setdefault(action, [0.0, 0.0])
         self.path.append((node, action))
         return action
 
@@ -273,15 +279,11 @@ class Learner(BlindPlayer):
             return inf
         low, high = self.range
         mean = (total / count - low) / max(high - low, 1e-9)
-        return float(mean + 0.5 * (log(node.visits + 1) / count) ** 0.5)
+        return float(mean + 0.35 * (log(node.visits + 1) / count) ** 0.5)
 
-    def _proposal(self, node: _Node, known: Known, ask: Ask) -> str:
+    def _proposal(self, known: Known, ask: Ask) -> str:
         """An action that may be good or is at least legal here."""
         assert self.training is not None
-        followed = self.base is not None and self._follows
-        if followed and (action := self._as_base(known, ask)) is not None:
-            node.base = action
-            return action
         if self.training.guides and self.random.below(5):
             action = self._guided(ask)
             if known.allows(action):
@@ -307,6 +309,7 @@ class Learner(BlindPlayer):
     def learn(self, value: float) -> None:
         """Count what the episode earned for all that was done in it."""
         self.range[:] = [min(self.range[0], value), max(self.range[1], value)]
+        self.sums[:] = [self.sums[0] + 1, self.sums[1] + value]
         for node, action in self.path:
             node.visits += 1
             node.tried[action][0] += 1
@@ -316,7 +319,8 @@ class Learner(BlindPlayer):
     def table(self) -> dict[str, str]:
         """The action of every place: the one with the highest mean, less what few trials make uncertain.
 
-        Where the player it started from is not clearly worse, there is no entry.
+        Where the player it started from (or the mean of all episodes, where that was never tried) is not
+        clearly worse, there is no entry.
         """
         low, high = self.range
         chosen = {}
@@ -329,8 +333,9 @@ class Learner(BlindPlayer):
             if not worth:
                 continue
             best = max(worth, key=lambda action: worth[action])
-            count, total = node.tried.get(node.base, (0.0, 0.0)) if node.base is not None else (0.0, 0.0)
-            if self.base is None or (count and worth[best] > total / count):
+            count, total = node.tried.get(node.base or "", (0.0, 0.0))
+            usual = total / count if count else self.sums[1] / max(self.sums[0], 1)
+            if self.base is None or worth[best] > usual:
                 chosen[key] = best
         return chosen
 
@@ -425,7 +430,7 @@ def _asked(known: Known, answers: Mapping[str, Sequence[str]]) -> Words:
     return Words(known.words, rest, bool(known.legal))
 
 
-MOST_EXAMPLES, MOST_ANSWERS = 600, 40
+MOST_EXAMPLES, MOST_ANSWERS = 300, 24
 
 
 def examples_of(shown: Sequence[Demonstration]) -> tuple[list[Example], dict[str, list[str]]]:
