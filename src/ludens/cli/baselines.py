@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,7 +157,7 @@ def _show_search(order: Order, result: Search, suites: Mapping[str, Suite]) -> N
 
 
 def _number(mean: float, metric: Metric) -> str:
-    return f"{100 * mean:.1f}" if metric.percent else f"{mean:.2f}"
+    return "" if isnan(mean) else f"{100 * mean:.1f}" if metric.percent else f"{mean:.2f}"
 
 
 def _show(

@@ -453,7 +453,7 @@ def imitators(training: Training, shown: Sequence[Demonstration]) -> Imitator | 
     examples, answers = examples_of(shown)
     if len(examples) < 16:
         return None
-    scores = {name: validated(name, examples) for name in MODELS}
+    scores = {name: validated(name, examples, 1) for name in MODELS}
     name = max(scores, key=lambda one: scores[one])
     return Imitator(training.task.config, fit(name, examples), answers, len(shown))
 

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -224,11 +225,10 @@ class Boosted:
         return self
 
     def answer(self, words: Words) -> str:
+        if not self.trees:
+            return words.answers[0]
         rows = self._rows(words)
-        scores = np.zeros(len(rows))
-        for tree in self.trees:
-            scores += tree.predict(rows)
-        return words.answers[int(scores.argmax())]
+        return words.answers[int(_predicted(self.trees, rows).argmax())]
 
     def _rows(self, words: Words) -> Array:
         general = [*_numbers_of(words), *(float(piece in words.pieces) for piece in self.pieces)]
@@ -250,14 +250,18 @@ class _Tree:
     values: Array
     """Of the leaves."""
 
-    def predict(self, rows: Array) -> Array:
-        node = np.zeros(len(rows), dtype=np.int64)
-        features, thresholds = np.array(self.features), np.array(self.thresholds)
-        for _ in range(DEPTH):
-            feature = features[node]
-            right = (feature >= 0) & (rows[np.arange(len(rows)), feature] > thresholds[node])
-            node = 2 * node + 1 + right
-        return np.asarray(self.values[node - (2**DEPTH - 1)])
+
+def _predicted(trees: Sequence[_Tree], rows: Array) -> Array:
+    """The sum of the trees for each row."""
+    features = np.array([tree.features for tree in trees])
+    thresholds = np.array([tree.thresholds for tree in trees])
+    values = np.array([tree.values for tree in trees])
+    tree, row = np.arange(len(trees))[:, None], np.arange(len(rows))
+    node = np.zeros((len(trees), len(rows)), dtype=np.int64)
+    for _ in range(DEPTH):
+        feature = features[tree, node]
+        node = 2 * node + 1 + ((feature >= 0) & (rows[row, feature] > thresholds[tree, node]))
+    return np.asarray(values[tree, node - (2**DEPTH - 1)].sum(axis=0))
 
 
 def _leaves(binned: Array, tree: _Tree) -> Array:
@@ -308,15 +312,15 @@ def fit(name: str, examples: Sequence[Example]) -> Answerer:
     return Boosted().fit(examples) if name == "boosted trees" else Linear(name).fit(examples)
 
 
-def validated(name: str, examples: Sequence[Example]) -> float:
-    """The mean reward of answers to questions that a model did not see."""
+def validated(name: str, examples: Sequence[Example], folds: int = FOLDS) -> float:
+    """The mean reward of answers to questions that a model did not see: those of some of the folds."""
     if len(examples) < 2 * FOLDS:
         return 0.0
-    total = 0.0
-    for fold in range(FOLDS):
+    rewards = list[float]()
+    for fold in range(folds):
         model = fit(name, [example for number, example in enumerate(examples) if number % FOLDS != fold])
-        total += sum(_rewards(model, examples[fold::FOLDS]))
-    return total / len(examples)
+        rewards += _rewards(model, examples[fold::FOLDS])
+    return fmean(rewards)
 
 
 def _rewards(model: Answerer, examples: Iterable[Example]) -> Iterator[float]:

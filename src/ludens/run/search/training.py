@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isnan
+from math import inf, isnan
 from statistics import fmean, stdev
 
 from ludens.agents import BEST, agent
@@ -143,7 +143,10 @@ class Training:
         mean = self.metric.estimate(results).mean
         values = [self.value(result) for result in results]
         spread = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-        return Validated(mean, fmean(values), spread)
+        if self.metric.paired:
+            return Validated(mean, fmean(values), spread)
+        worth = mean if self.metric.higher_is_better else -mean
+        return Validated(mean, -inf if isnan(worth) else worth, 0.0)
 
     def left(self, share: float) -> int:
         """A share of the whole budget, as a number of episodes."""
