@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from ludens.run.references import read_references
+from ludens.run.baselines import many
+from ludens.run.baselines.many import Order
+from ludens.run.references import TaskReferences, read_references
+from ludens.run.task import suite
+from ludens.suites import CATALOGUE, PLAYED_BY_PEOPLE
 from tests.cli.conftest import Run
 
 
@@ -33,6 +38,7 @@ def test_it_measures_and_stores(ludens: Run, tmp_path: Path) -> None:
     [
         ((), "name the suites to measure, or give --all"),
         (("demo", "--all"), "name the suites to measure, or give --all"),
+        (("demo", "--budget", "5"), "--budget is for --search"),
         (("demo", "--tasks", "perceiv"), "did you mean 'perceive'"),
         (("tests.support.reported:SUITE", "--write"), "names no file"),
     ],
@@ -52,3 +58,37 @@ def test_a_suite_of_the_user_is_measured_in_processes(ludens: Run, tmp_path: Pat
     )
     assert ran.code == 0, ran.err
     assert {one.suite for one in read_references(file).values()} == {suite}
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in PLAYED_BY_PEOPLE])
+def test_every_suite_is_shown(ludens: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those whose tasks are stored under the name of another suite that shares them."""
+
+    def nothing(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences]]:
+        for order in wanted:
+            yield order, TaskReferences("another", "name", "", 1, order.episodes, ())
+
+    monkeypatch.setattr(many, "measured", nothing)
+    monkeypatch.setattr(many, "default_episodes", lambda task: 1)
+    ran = ludens("baselines", name)
+    assert ran.code == 0, ran.err
+    for task in suite(name).tasks:
+        assert task.name in ran.out
+
+
+def test_it_searches_and_stores(ludens: Run, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    words = ("baselines", "demo", "--tasks", "tic_tac_toe", "--episodes", "4", "--workers", "1")
+    words = (*words, "--out", str(file), "--search", "--budget", "12")
+    ran = ludens(*words)
+    assert ran.code == 0, ran.err
+    for word in ("script: replay of bot/best", "belief", "seeds of the task", "fitted with a budget of 12"):
+        assert word in ran.out
+    assert "tic_tac_toe: script: hill-climbed" in ran.err
+    [known] = read_references(file).values()
+    assert known.searched == 12
+    again = ludens(*words, "--json")
+    assert (again.code, "searching" in again.err) == (0, False)
+    assert json.loads(again.out)[0]["searched"] == 12
+    more = ludens(*words[:-1], "13", "--json")
+    assert "searching 1 task" in more.err

@@ -12,9 +12,12 @@ from ludens.core.errors import BadFile
 from ludens.games.tic_tac_toe import TicTacToe
 from ludens.run.baselines import blind_players, default_episodes, measure
 from ludens.run.references import (
+    LONGEST,
+    ReferencePlayer,
     Score,
     TaskReferences,
     definition,
+    definition_of,
     keep_references,
     read_references,
     references_of,
@@ -124,3 +127,21 @@ def test_every_seed_is_played_in_all_seatings() -> None:
 def test_a_game_can_bring_its_own_blind_player(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TicTacToe, "bots", {**TicTacToe.bots, "blind": "ludens.agents.simple:First"})
     assert "bot/blind" in blind_players(TASK, 0)
+
+
+def test_players_are_stored_with_what_they_can_be_rebuilt_from(tmp_path: Path) -> None:
+    """Long definitions have files of their own, which go when nobody names them any more."""
+    file = tmp_path / "references.toml"
+    short = ReferencePlayer("script: one", "script", False, '{"kind":"script"}')
+    long = ReferencePlayer("tree: all", "tree", True, '{"kind":"tree","actions":"' + "x" * LONGEST + '"}')
+    write_references(file, {"a": replace(reached(TASK, 0.5), players=(short, long), searched=60)})
+    read = read_references(file)["a"]
+    assert (read.players[0], read.searched) == (short, 60)
+    assert (read.players[1].memory, len(read.players[1].definition) < 60) == (True, True)
+    assert [definition_of(file, player)["kind"] for player in read.players] == ["script", "tree"]
+    write_references(file, {"b": reached(TASK, 0.5, "other")})
+    assert list((tmp_path / "players").iterdir())
+    write_references(file, {"a": reached(TASK, 0.5)})
+    assert not list((tmp_path / "players").iterdir())
+    with pytest.raises(BadFile, match="cannot read the player"):
+        definition_of(file, read.players[1])

@@ -8,7 +8,7 @@ share it, and a task whose game, version, seats or rules have changed has none u
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,7 +18,7 @@ import orjson
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
 from ludens.core.registry import make
-from ludens.core.validation import Invalid, read_value
+from ludens.core.validation import Invalid, read_json, read_value
 from ludens.run.plan import hash_json
 from ludens.run.stats import Estimate
 from ludens.run.task import Metric, Suite, Task
@@ -51,6 +51,19 @@ class Score:
 
 
 @dataclass(frozen=True)
+class ReferencePlayer:
+    """A player that a search found, and what it can be rebuilt from (`run.search.rebuilt`)."""
+
+    name: str
+    """As scores call it."""
+    kind: str
+    memory: bool
+    """Whether it uses what happened earlier in the episode."""
+    definition: str
+    """JSON; in the file, the name of a file next to it where the text is long."""
+
+
+@dataclass(frozen=True)
 class TaskReferences:
     suite: str
     task: str
@@ -58,6 +71,10 @@ class TaskReferences:
     version: int
     episodes: int
     scores: tuple[Score, ...]
+    players: tuple[ReferencePlayer, ...] = ()
+    """Those among the scores that were searched for."""
+    searched: int = 0
+    """Episodes or questions in which the search fitted players; 0 if nobody has searched."""
 
     def get(self, kind: Kind, metric: Metric) -> Score | None:
         matches = (s for s in self.scores if s.kind == kind and s.metric == metric.name)
@@ -105,6 +122,36 @@ def _parsed(text: str, name: str) -> References:
         raise BadFile(f"the reference scores in {name!r} are not valid {error}.") from None
 
 
+LONGEST = 1_000
+"""Characters of a definition that is written into the file itself."""
+PLAYERS = "players"
+"""The folder of longer ones, next to the file."""
+
+
+def definition_of(file: Path, player: ReferencePlayer) -> dict[str, Any]:
+    """What a player in a file of references can be rebuilt from."""
+    text: str | bytes = player.definition
+    try:
+        if not player.definition.startswith("{"):
+            text = (file.parent / PLAYERS / Path(player.definition).name).read_bytes()
+        return read_json(dict[str, Any], text)
+    except (OSError, Invalid) as error:
+        raise BadFile(f"cannot read the player {player.name!r} of {str(file)!r}: {error}.") from None
+
+
+def _with_files(file: Path, key: str, one: TaskReferences) -> TaskReferences:
+    """The references, with long definitions in files of their own."""
+    players = []
+    for number, player in enumerate(one.players):
+        if player.definition.startswith("{") and len(player.definition) > LONGEST:
+            name = f"{file.stem}-{key}-{number}.json"
+            (file.parent / PLAYERS).mkdir(exist_ok=True)
+            write_atomically(file.parent / PLAYERS / name, player.definition.encode())
+            player = replace(player, definition=name)
+        players.append(player)
+    return replace(one, players=tuple(players))
+
+
 def write_references(file: Path, measured: References) -> None:
     """Add references to a file; they replace those of the same suite and task."""
     earlier = dict(read_references(file)) if file.is_file() else {}
@@ -114,7 +161,7 @@ def write_references(file: Path, measured: References) -> None:
         for key, references in earlier.items()
         if (references.suite, references.task) not in named
     }
-    _write(file, {**others, **measured})
+    _write(file, {**others, **{key: _with_files(file, key, one) for key, one in measured.items()}})
 
 
 def keep_references(file: Path, definitions: Collection[str]) -> None:
@@ -128,6 +175,10 @@ def keep_references(file: Path, definitions: Collection[str]) -> None:
 def _write(file: Path, references: References) -> None:
     ordered = sorted(references.items(), key=lambda item: (item[1].suite, item[1].task))
     write_atomically(file, (HEADER + "\n".join(_entry(key, entry) for key, entry in ordered)).encode())
+    named = {player.definition for task in references.values() for player in task.players}
+    for other in (file.parent / PLAYERS).glob(f"{file.stem}-*.json"):
+        if other.name not in named:
+            other.unlink()
 
 
 HEADER = """\
@@ -142,11 +193,19 @@ def _entry(key: str, task: TaskReferences) -> str:
     lines += [
         f"{name} = {_toml(getattr(task, name))}" for name in ("suite", "task", "game", "version", "episodes")
     ]
-    scores = [", ".join(f"{name} = {_toml(value)}" for name, value in asdict(s).items()) for s in task.scores]
-    return "\n".join([*lines, "scores = [", *(f"  {{ {score} }}," for score in scores), "]", ""])
+    lines += [f"searched = {task.searched}"] if task.searched else []
+    lines += _array("scores", task.scores)
+    return "\n".join([*lines, *(_array("players", task.players) if task.players else ()), ""])
+
+
+def _array(name: str, items: Iterable[Score | ReferencePlayer]) -> list[str]:
+    tables = (", ".join(f"{key} = {_toml(value)}" for key, value in asdict(item).items()) for item in items)
+    return [f"{name} = [", *(f"  {{ {table} }}," for table in tables), "]"]
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, str):
         return orjson.dumps(value).decode()
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:.7g}" if isinstance(value, float) else str(value)

@@ -17,9 +17,9 @@ from ludens.models.settings import PromptOptions
 from ludens.run.baselines import measure
 from ludens.run.baselines.questions import (
     OTHER_SEEDS,
-    _rewards,
     candidates,
     cue_players,
+    rewards_of,
 )
 from ludens.run.baselines.words import Words, blind_words
 from ludens.run.task import EpisodeResult, mean_of, suite
@@ -81,7 +81,7 @@ def test_answers_that_may_not_be_given_are_the_worst() -> None:
         episode.facts = {"far": by}
         return EpisodeResult("", episode, ())
 
-    assert _rewards(distance, [{"near": far(0.0), "away": far(50.0), "nonsense": None}]) == [
+    assert rewards_of(distance, [{"near": far(0.0), "away": far(50.0), "nonsense": None}]) == [
         {"near": 1.0, "away": 0.0, "nonsense": 0.0}
     ]
 

@@ -45,13 +45,13 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
     game = make(task.game)
     starts: dict[int, State] = {}  # of questions, which may take long to make
     blind = {
-        name: _played(game, task, player, episodes, starts)
+        name: played(game, task, player, episodes, starts)
         for name, player in blind_players(task, episodes).items()
     }
     cues = cue_players(game, task, episodes) if game.question else {}
-    seen = {name: _played(game, task, player, episodes, starts) for name, player in cues.items()}
+    seen = {name: played(game, task, player, episodes, starts) for name, player in cues.items()}
     best = agent(BEST, game)
-    upper = _played(game, task, best, episodes, starts)
+    upper = played(game, task, best, episodes, starts)
     scores: list[Score] = []
     for metric in task.metrics:
         estimates = {name: metric.estimate(results) for name, results in blind.items()}
@@ -61,16 +61,17 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         # A metric over a part of the episodes may say nothing about guesses.
         chance = next((name for name in ("bot/random", "bot/guess") if name in estimates), None)
         if chance is not None:
-            scores.append(_score("chance", metric, chance, estimates[chance]))
+            scores.append(score_of("chance", metric, chance, estimates[chance]))
         sign = 1 if metric.higher_is_better else -1
         highest = max(estimates, key=lambda name: sign * estimates[name].mean)
-        scores.append(_score("blind", metric, highest, estimates[highest]))
-        scores += [_score("cue", metric, name, metric.estimate(results)) for name, results in seen.items()]
-        scores.append(_score("upper", metric, best.spec, metric.estimate(upper)))
+        scores.append(score_of("blind", metric, highest, estimates[highest]))
+        scores += [score_of("cue", metric, name, metric.estimate(results)) for name, results in seen.items()]
+        scores.append(score_of("upper", metric, best.spec, metric.estimate(upper)))
     return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
 
 
-def _score(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
+def score_of(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
+    """A score to be stored."""
     return Score(kind, metric.name, player, e.mean, e.low, e.high, e.n, e.standard_error)
 
 
@@ -96,9 +97,10 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     return players
 
 
-def _played(
+def played(
     game: Game, task: Task, player: Agent, episodes: int, starts: dict[int, State]
 ) -> list[EpisodeResult]:
+    """The first episodes of a task with this player."""
     results = []
     for index in range(episodes):
         seed, seating = task.placed(index)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ludens.core.errors import UnknownName, UsageError
 from ludens.core.processes import WorkerDied, run_in_processes
@@ -12,6 +13,8 @@ from ludens.core.registry import make
 from ludens.run.baselines import default_episodes, measure
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ def orders(
             earlier = chosen.get((order.key, file))
             if earlier is None or earlier.episodes < count:
                 chosen[order.key, file] = order
-    return sorted(chosen.values(), key=lambda order: make(_task(order).game).question)
+    tasks_of = {(name, task.name): task for name, whole in suites.items() for task in whole.tasks}
+    return sorted(chosen.values(), key=lambda order: make(tasks_of[order.suite, order.task].game).question)
 
 
 def read_stored(order: BaselineOrder) -> TaskReferences | None:
@@ -60,12 +64,19 @@ def measure_all(
     wanted: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none."""
+    return each(_measured, wanted, workers)
+
+
+def each(
+    work: Callable[[BaselineOrder], T | str], wanted: Sequence[BaselineOrder], workers: int
+) -> Iterator[tuple[BaselineOrder, T | str]]:
+    """The result of each order as it is known, or why there is none."""
     if workers < 2 or len(wanted) < 2:
-        yield from ((order, _measured(order)) for order in wanted)
+        yield from ((order, work(order)) for order in wanted)
         return
     missing = dict.fromkeys(wanted)
     try:
-        for order, result in run_in_processes(_measured, wanted, min(workers, len(wanted)), ordered=False):
+        for order, result in run_in_processes(work, wanted, min(workers, len(wanted)), ordered=False):
             del missing[order]
             yield order, result
     except WorkerDied:
@@ -74,14 +85,20 @@ def measure_all(
 
 
 def _measured(order: BaselineOrder) -> TaskReferences | str:
+    return tried(lambda: measure(order.suite, task_of(order), order.episodes), order)
+
+
+def tried(work: Callable[[], T], order: BaselineOrder) -> T | str:
+    """The result of some work for an order, or why there is none."""
     try:
         import_suite(order.suite)
-        return measure(order.suite, _task(order), order.episodes)
+        return work()
     except UsageError as error:
         return str(error)
     except Exception as error:  # a bug in one game must not lose the scores of the others
         return f"{type(error).__name__}: {error}"
 
 
-def _task(order: BaselineOrder) -> Task:
+def task_of(order: BaselineOrder) -> Task:
+    """The task of an order."""
     return next(task for task in suite(order.suite).tasks if task.name == order.task)

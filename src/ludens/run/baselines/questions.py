@@ -18,6 +18,7 @@ from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 from ludens.run.baselines.words import (
+    Answerer,
     Example,
     RewardTable,
     Words,
@@ -40,7 +41,7 @@ _TOKEN = re.compile(r"-?\d+|[^\d-]+|-")
 class Fitted(Agent):
     """Answers by a table over the words of a question; it reads nothing else of the state."""
 
-    table: RewardTable
+    table: Answerer
     vocabulary: Sequence[str]
     config: PlayConfig
     kind = "table"
@@ -68,7 +69,7 @@ def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
     vocabulary = () if listed else candidates(game, states, seat)
     questions = [words_of(game, state, seat, task.config, vocabulary) for state in states]
     results = [
-        {answer: _answered(game, state, seat, answer) for answer in words.answers}
+        {answer: answered(game, state, seat, answer) for answer in words.answers}
         for state, words in zip(states, questions, strict=True)
     ]
     players: dict[str, Agent] = {}
@@ -79,7 +80,7 @@ def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
             if vocabulary:
                 players[f"table: one answer{aim}"] = Constant(_best_answer(metric, vocabulary, results))
             continue
-        rewards = _rewards(metric, results)
+        rewards = rewards_of(metric, results)
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
@@ -146,7 +147,7 @@ def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) ->
     return max(vocabulary, key=score)
 
 
-def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
+def rewards_of(metric: Metric, results: Results) -> list[dict[str, float]] | None:
     """The reward of every answer to every question: 1 for the best, 0 for the worst and those that may not be
     given; empty where the metric does not count the question. None if the answer decides whether it counts,
     or all are worth the same."""
@@ -167,7 +168,7 @@ def _rewards(metric: Metric, results: Results) -> list[dict[str, float]] | None:
     ]
 
 
-def _answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
+def answered(game: Game, state: State, seat: str, answer: str) -> EpisodeResult | None:
     after = state.clone()
     if after.refusal(seat, answer) is not None:
         return None

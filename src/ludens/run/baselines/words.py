@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import log
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -93,6 +93,12 @@ class Words:
         by_size = sorted(numbers, key=lambda answer: float(self.texts[answer]))
         return {answer: place for place, answer in enumerate(by_size)}
 
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """The order of the answers by the length of their texts."""
+        by_length = sorted(self.answers, key=lambda answer: len(self.texts[answer]))
+        return {answer: place for place, answer in enumerate(by_length)}
+
 
 FOLDS = 4
 WEIGHT = 2.0
@@ -117,6 +123,15 @@ class Example:
     """From 0 to 1."""
 
 
+class Answerer(Protocol):
+    """Chooses an answer by the words of a question."""
+
+    name: str
+
+    def answer(self, words: Words) -> str:
+        """One of the answers that are offered."""
+
+
 def simple_tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
     """Tables with few keys by name, the simplest first."""
     tables: dict[str, KeysOf] = {"one answer": lambda w, answer: (answer,)}
@@ -130,6 +145,7 @@ def simple_tables(examples: Sequence[Example]) -> dict[str, KeysOf]:
                 w.texts[answer],
                 (w.question, w.texts[answer]),
             ),
+            "rank of the length": lambda w, answer: ((len(w.answers), w.lengths[answer]),),
             "rank of the number by question": lambda w, answer: (
                 (w.question, len(w.answers), w.ranks.get(answer)),
             ),

@@ -1,0 +1,330 @@
+"""Searches for the best player that never looks, for any task.
+
+Players are fitted on seeds outside every suite, compared on others of these, and the best are tested once on
+the seeds of the task. What is found is stored with the reference scores, with a definition from which the
+player can be rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import Any, TypeVar
+
+import orjson
+
+from ludens.agents import BEST, agent
+from ludens.core.agent import Agent
+from ludens.core.errors import BadFile, LudensError
+from ludens.core.registry import make
+from ludens.run.baselines import measure, played, score_of
+from ludens.run.references import ReferencePlayer, Score, TaskReferences
+from ludens.run.search.beliefs import Belief
+from ludens.run.search.games import (
+    Vocabulary,
+    brute,
+    climbed,
+    constant,
+    copycats,
+    demonstrations,
+    imitators,
+    learned,
+    mixed,
+    rebuilt_imitator,
+    replayed,
+)
+from ludens.run.search.players import (
+    BlindPlayer,
+    BruteForce,
+    Copycat,
+    Definition,
+    Mixed,
+    MoveTable,
+    OwnBlind,
+    Script,
+)
+from ludens.run.search.questions import ByModel, question_players, rebuilt_model
+from ludens.run.search.training import Training
+from ludens.run.stats import Estimate
+from ludens.run.task import EpisodeResult, Metric, Task
+
+QUESTIONS, GAMES, SLOW = 800, 600, 60
+"""Budgets: questions, games, and games in which a bot searches or that are long."""
+LONG = 150
+"""Moves of a player in one episode from which on games are long."""
+TESTED = 3
+"""Players that are tested on the seeds of the task: the best, and those that may be as good."""
+
+Say = Callable[[str], None]
+P = TypeVar("P", bound=BlindPlayer)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A player that was tried."""
+
+    player: str
+    kind: str
+    memory: bool
+    other_seeds: float
+    """Its score on other seeds than it was fitted to, outside every suite."""
+    tested: Estimate | None = None
+    """On the seeds of the task, if it was among the best."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search found out about a task."""
+
+    references: TaskReferences
+    metric: str
+    """Which was searched for."""
+    trials: tuple[Trial, ...]
+    validated: int
+    """Episodes of each player on other seeds."""
+
+
+@dataclass(frozen=True)
+class _Contender:
+    name: str
+    player: BlindPlayer | ByModel
+    mean: float
+    value: float
+    error: float
+    slow: bool = False
+
+
+def search(
+    suite: str,
+    task: Task,
+    episodes: int,
+    budget: int = 0,
+    known: TaskReferences | None = None,
+    say: Say = lambda text: None,
+) -> Search:
+    """Search for a task.
+
+    Args:
+        suite: The name of its suite, for the record.
+        task: The task.
+        episodes: How many each player plays that is tested.
+        budget: Questions or games in which players are fitted; 0 for the default of the task.
+        known: Its reference scores so far; measured if there are none.
+        say: Called with what is done.
+    """
+    game = make(task.game)
+    known = known or measure(suite, task, episodes)
+    if game.question:
+        budget = budget or QUESTIONS
+        metric, checked = _metric_of(task), budget
+        contenders = _questions(task, budget, say)
+    else:
+        training = Training(task, budget or GAMES)
+        if not budget and training.slow:
+            training.budget = SLOW
+        budget, metric, checked = training.budget, training.metric, max(8, training.budget // 10)
+        contenders = list(_games(training, checked, say))
+    contenders.sort(key=lambda one: (-one.value, one.slow))
+    results: dict[str, list[EpisodeResult]] = {}
+    for one in _chosen(contenders):
+        say(f"testing {one.name}")
+        results[one.name] = played(game, task, one.player, known.episodes, {})
+    trials = tuple(
+        Trial(
+            one.name,
+            one.player.kind,
+            one.player.memory,
+            one.mean,
+            metric.estimate(results[one.name]) if one.name in results else None,
+        )
+        for one in contenders
+    )
+    players = {one.name: one.player for one in contenders}
+    simple = dict(_simple_bots(task, known, say))
+    references = _merged(task, known, results, simple, players)
+    return Search(replace(references, searched=budget), metric.name, trials, checked)
+
+
+def _metric_of(task: Task) -> Metric:
+    return next((metric for metric in task.metrics if metric.paired), task.metrics[0])
+
+
+def _chosen(contenders: list[_Contender]) -> list[_Contender]:
+    """The best, and others that may be as good."""
+    if not contenders:
+        return []
+    best = contenders[0]
+    near = [
+        one for one in contenders[1:] if best.error and one.value >= best.value - best.error and not one.slow
+    ]
+    return [best, *near][:TESTED]
+
+
+def _questions(task: Task, budget: int, say: Say) -> list[_Contender]:
+    contenders = []
+    for name, player, reward in question_players(make(task.game), task, budget):
+        say(f"{name}: {reward:.3f}")
+        contenders.append(_Contender(name, player, reward, reward, (0.25 / budget) ** 0.5))
+        if reward == 1:
+            say("nothing can be better")
+            break
+    return contenders
+
+
+def _games(training: Training, checked: int, say: Say) -> Iterator[_Contender]:
+    """Players of every kind, each the best of its kind, until one is perfect."""
+    for name, player, slow in _players(training):
+        validated = training.validate(player, max(4, checked // 4) if slow else checked)
+        say(f"{name}: {validated.mean:.3f}")
+        yield _Contender(name, player, validated.mean, validated.value, validated.error, slow)
+        if _perfect(training.metric, validated.mean):
+            say("nothing can be better")
+            return
+
+
+def _perfect(metric: Metric, mean: float) -> bool:
+    return mean == metric.limits[1 if metric.higher_is_better else 0]
+
+
+def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
+    shown = demonstrations(training, max(2, training.left(0.1 if training.slow else 0.3)))
+    moves = sum(len(one.decisions) for one in shown) / max(len(shown), 1)
+    if moves > LONG:
+        training.budget = max(SLOW, training.budget // 8)
+    words, config = Vocabulary(shown), training.task.config
+    bases: list[BlindPlayer] = []
+    script, same = replayed(training, shown, words), constant(training, shown, words)
+    if script is not None:
+        yield "script: replay of bot/best", script, False
+    if same is not None:
+        yield "constant: one action", same, False
+    starts = [one for one in (script, same) if one is not None]
+    if starts:
+        script = climbed(training, starts, words, training.left(0.25))
+        yield "script: hill-climbed", script, False
+        bases.append(script)
+    table = learned(training, "stage", None, training.left(0.1))
+    yield "table: one action per stage", table, False
+    by_refusals = learned(training, "refusals", script or table, training.left(0.2))
+    yield "tree: own moves and refusals", by_refusals, False
+    yield "tree: all words", learned(training, "words", by_refusals, training.left(0.35)), False
+    single: list[BlindPlayer] = [*bases, table]
+    tried = list(brute(training, shown, words))
+    if tried:
+        forced = _best_of(training, tried)
+        yield "brute force", forced, False
+        single.append(forced)
+    imitator = imitators(training, shown)
+    if imitator is not None:
+        yield f"imitation: {imitator.model_name}", imitator, False
+        single.insert(0, imitator)
+    if "blind" in training.game.bots:
+        single.insert(0, OwnBlind(config))
+    copies = list(copycats(training, words, single))
+    copy = _best_of(training, copies)
+    yield f"copy: {copy.mode}", copy, False
+    several = mixed(training, shown, [*single, *copies], training.left(1.0))
+    if several is not None:
+        yield f"mixed: {', '.join(sorted(several.parts))}", several, False
+    if BEST in training.guides and moves <= LONG:
+        for others in ("known", "any") if len(training.game.seats) > 1 else ("known",):
+            states = 5 if training.slow else 12
+            belief = Belief(config, others, states, 4, training.task.seatings)
+            yield f"belief: other seats {others}", belief, True
+
+
+def _best_of(training: Training, players: Sequence[P]) -> P:
+    values = [sum(training.values(player, range(300, 306))) for player in players]
+    return players[values.index(max(values))]
+
+
+def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[str, list[EpisodeResult]]]:
+    """Bots of the game that do not search, as candidates for the upper bound."""
+    game = make(task.game)
+    if game.question:
+        return
+    for name in game.bots:
+        if name in ("best", "blind"):
+            continue
+        try:
+            bot = agent(f"bot/{name}", game)
+            if bot.computes or any(score.player == bot.spec for score in known.scores):
+                continue
+            results = played(game, task, bot, known.episodes, {})
+        except LudensError:
+            continue
+        say(f"tried bot/{name} as upper bound")
+        yield bot.spec, results
+
+
+def _merged(
+    task: Task,
+    known: TaskReferences,
+    searched: Mapping[str, list[EpisodeResult]],
+    simple: Mapping[str, list[EpisodeResult]],
+    players: Mapping[str, BlindPlayer | ByModel],
+) -> TaskReferences:
+    """The scores with those of better blind players, and upper bounds that no player exceeds."""
+    scores: list[Score] = []
+    for metric in task.metrics:
+        sign = 1 if metric.higher_is_better else -1
+
+        def best(score: Score | None, kind: Any, tried: Mapping[str, list[EpisodeResult]]) -> Score | None:
+            for name, results in tried.items():
+                estimate = metric.estimate(results)  # noqa: B023
+                if not estimate.n or isnan(estimate.mean):
+                    continue
+                if score is None or sign * estimate.mean > sign * score.mean + 1e-12:  # noqa: B023
+                    score = score_of(kind, metric, name, estimate)  # noqa: B023
+            return score
+
+        blind = best(known.get("blind", metric), "blind", searched)
+        upper = best(known.get("upper", metric), "upper", simple)
+        if upper is not None and blind is not None and sign * blind.mean > sign * upper.mean:
+            upper = replace(blind, kind="upper")
+        scores += filter(None, (known.get("chance", metric), blind, upper))
+    named = {score.player for score in scores}
+    earlier = [player for player in known.players if player.name in named and player.name not in players]
+    made = [_stored(name, player) for name, player in players.items() if name in named]
+    return replace(known, scores=tuple(scores), players=(*earlier, *made))
+
+
+def _stored(name: str, player: BlindPlayer | ByModel) -> ReferencePlayer:
+    definition = orjson.dumps(player.definition, option=orjson.OPT_SORT_KEYS).decode()
+    return ReferencePlayer(name, player.kind, player.memory, definition)
+
+
+def rebuilt(task: Task, definition: Definition) -> Agent:
+    """The player that a search found, from its definition."""
+    try:
+        return _rebuilt(task, definition)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadFile(f"the definition of a player of {task.name!r} is not valid: {error!r}.") from None
+
+
+def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
+    config, kind = task.config, definition["kind"]
+    if kind == ByModel.kind:
+        return rebuilt_model(make(task.game), task, definition)
+    if kind == Script.kind:
+        return Script(config, definition["actions"], definition["reserve"])
+    if kind == BruteForce.kind:
+        return BruteForce(config, definition["candidates"], definition["again"])
+    if kind == Belief.kind:
+        others, states, tries = definition["others"], definition["states"], definition["tries"]
+        return Belief(config, others, states, tries, definition["seatings"])
+    if kind == OwnBlind.kind:
+        return OwnBlind(config, definition["bot"])
+    if kind == "imitation":
+        return rebuilt_imitator(task, definition)
+    base = None if definition["base"] is None else _rebuilt(task, definition["base"])
+    assert not isinstance(base, ByModel)
+    if kind == MoveTable.kind:
+        return MoveTable(config, definition["by"], definition["actions"], base)
+    if kind == Copycat.kind:
+        return Copycat(config, definition["mode"], definition["stages"], base)
+    if kind == Mixed.kind:
+        parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
+        return Mixed(config, parts, base)  # type: ignore[arg-type]
+    raise ValueError(f"unknown kind {kind!r}")

@@ -1,0 +1,190 @@
+"""A player that imagines the states which agree with every word it received, and asks the best bot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ludens.agents import BEST, agent
+from ludens.core.agent import Agent, Ask
+from ludens.core.ask import build_ask
+from ludens.core.config import fallback_action, forfeits
+from ludens.core.errors import LudensError
+from ludens.core.random import Stream
+from ludens.core.state import State
+from ludens.core.sync import run_sync
+from ludens.core.view import RenderOptions, View, view_of
+from ludens.run.baselines.questions import OTHER_SEEDS
+from ludens.run.search.players import BlindPlayer, Definition, Known, first_allowed, received_words
+from ludens.run.search.training import PARTICLES, Memo, Remembering
+from ludens.run.task import MODEL
+
+Others = Literal["known", "any"]
+"""How the other seats move in imagined states: as the bots that sit there, or in any legal way."""
+MOST_STEPS = 400
+"""Steps of other seats between two own moves."""
+
+
+@dataclass
+class Belief(BlindPlayer):
+    """Plays what the best bot would play in most of the states that agree with all it was told.
+
+    States are imagined from other seeds: they are played on with the own actions, and dropped where the seat
+    would have received other words, or another reply would have been refused.
+    """
+
+    others: Others = "known"
+    states: int = 12
+    """Imagined at a time."""
+    tries: int = 4
+    """For each of them."""
+    seatings: Sequence[Mapping[str, str]] = ()
+    memo: Memo = field(default_factory=dict)
+    choices: Memo = field(default_factory=dict)
+    kind = "belief"
+
+    def begin(self) -> None:
+        super().begin()
+        self._imagined: list[State] = []
+        own = (seating for seating in self.seatings if seating.get(self.seat) == MODEL)
+        self._seating: Mapping[str, str] = next(own, {})
+        self._asked = False
+
+    @property
+    def definition(self) -> Definition:
+        return {
+            "kind": self.kind,
+            "others": self.others,
+            "states": self.states,
+            "tries": self.tries,
+            "seatings": [dict(seating) for seating in self.seatings],
+        }
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        view = view_of(self.game, RenderOptions(), 0)
+        if not known.refused:
+            self._imagined = self._continued(view, known)
+        else:
+            reply, _ = known.refused[-1]
+            agreeing = [state for state in self._imagined if state.refusal(self.seat, reply) is not None]
+            self._imagined = agreeing or self._imagined
+        votes = Counter(
+            action
+            for number, state in enumerate(self._imagined)
+            if (action := self._best(view, state, number)) is not None and known.allows(action)
+        )
+        self._asked = True
+        wanted = [action for action, _ in votes.most_common()]
+        if not wanted and not known.legal and self._imagined:
+            wanted = [action for action in self._imagined[0].legal(self.seat) if known.allows(action)]
+        return first_allowed(known, wanted)
+
+    def _continued(self, view: View, known: Known) -> list[State]:
+        """States that follow from those imagined so far and the own last action, and agree with the words."""
+        before, agreeing, any_way = self._imagined, list[State](), list[State]()
+        for attempt in range(self.states * self.tries):
+            if len(agreeing) >= self.states:
+                break
+            random = self.random.fork("imagined", known.move, attempt)
+            state = self._next(view, before, random, attempt)
+            if state is None:
+                continue
+            if received_words(view, state, self.seat, self.config) == known.words:
+                agreeing.append(state)
+            elif len(any_way) < self.states:
+                any_way.append(state)
+        return agreeing or any_way or before
+
+    def _next(self, view: View, before: Sequence[State], random: Stream, attempt: int) -> State | None:
+        if not self._asked:
+            seed = OTHER_SEEDS + PARTICLES + random.below(2**20)
+            state = self.game.start(seed)
+        elif before:
+            state = before[attempt % len(before)].clone()
+        else:
+            return None
+        agents = self._seated(random)
+        due = self._before
+        for _ in range(MOST_STEPS):
+            if not state.to_act:
+                return None
+            if self.seat in state.to_act and not due:
+                return state
+            own = None
+            if self.seat in state.to_act:
+                own = self._own_action(state, due)
+                if own is None:
+                    return None
+                due = ()
+            try:
+                state.apply(
+                    {seat: self._move(view, state, seat, own, agents, random) for seat in state.to_act}
+                )
+            except LudensError:
+                return None
+        return None
+
+    def _own_action(self, state: State, due: Sequence[str]) -> str | None:
+        """What the own last replies led to; None if it was something else in this state."""
+        *refused, last = due
+        if any(state.refusal(self.seat, reply) is None for reply in refused):
+            return None
+        if state.refusal(self.seat, last) is None:
+            return last
+        if forfeits(state, self.seat, self.config) or len(due) <= self.config.retries:
+            return None
+        return fallback_action(state, self.seat, self.config, 0, 0, 0)
+
+    def _move(
+        self,
+        view: View,
+        state: State,
+        seat: str,
+        own: str | None,
+        agents: dict[str, Agent],
+        random: Stream,
+    ) -> str:
+        if seat == self.seat and own is not None:
+            return own
+        if self.others == "any" and seat not in self._copies:
+            return state.legal(seat).sample(random)
+        bot = agents[seat]
+        ask = build_ask(view, state, seat, bot.sees, self.config)
+        reply = run_sync(bot.act(ask))
+        return reply.action or ask.format.read(reply.text, ask.legal)
+
+    @property
+    def _copies(self) -> set[str]:
+        return {seat for seat, who in self._seating.items() if who == MODEL}
+
+    def _seated(self, random: Stream) -> dict[str, Agent]:
+        """Bots in the other seats; copies of the player itself are imagined as the best bot."""
+        agents = {}
+        for seat in self.game.seats:
+            who = self._seating.get(seat, MODEL)
+            if seat == self.seat or (self.others == "any" and who != MODEL):
+                continue
+            bot = agent(BEST if who == MODEL else who, self.game)
+            agents[seat] = self._fast(bot).sit(self.game, seat, random.fork("bot", seat))
+        return agents
+
+    def _fast(self, bot: Agent, samples: int = 3) -> Agent:
+        has_text = view_of(self.game, RenderOptions(), 0).has_text
+        return Remembering(bot, self.memo, samples) if bot.computes and has_text else bot
+
+    def _best(self, view: View, state: State, number: int) -> str | None:
+        """What the best bot plays in a state; the same position is computed once."""
+        key = (self.seat, view.text(state, self.seat) if view.has_text else f"{id(self)} {number}")
+        if view.has_text and key in self.choices:
+            return self.choices[key][0]
+        bot = agent(BEST, self.game).sit(self.game, self.seat, self.random.fork("best", number))
+        ask = build_ask(view, state, self.seat, bot.sees, self.config)
+        try:
+            reply = run_sync(bot.act(ask))
+            action = reply.action or ask.format.read(reply.text, ask.legal)
+        except LudensError:
+            return None
+        self.choices[key] = [action]
+        return action

@@ -1,0 +1,497 @@
+"""Whole games: replays of the best bot, hill-climbed scripts, tables of moves that branch on words, brute
+force, copied messages, and imitation of the best bot by its words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, log
+from statistics import fmean
+from typing import Any
+
+from ludens.core.agent import Agent, Ask
+from ludens.core.errors import UsageError
+from ludens.core.random import Stream, stream
+from ludens.core.sync import run_sync
+from ludens.run.baselines.words import Answerer, Example, Words
+from ludens.run.search.models import MODELS, fit, validated
+from ludens.run.search.players import (
+    COPY_MODES,
+    BlindPlayer,
+    BruteForce,
+    Copycat,
+    Definition,
+    Key,
+    Known,
+    Mixed,
+    MoveTable,
+    Script,
+    part_of,
+)
+from ludens.run.search.training import Training, ordered
+from ludens.run.task import Task
+
+REPLAYS = 16
+"""Games of the best bot that are tried as scripts."""
+SEEDS = 6
+"""Episodes in which two scripts are compared."""
+MOST_CANDIDATES = 120
+MOST_CONSTANTS = 10
+LONGEST_RESERVE = 40
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was known and what the best bot did."""
+
+    known: Known
+    action: str
+
+
+@dataclass
+class Demonstrator(BlindPlayer):
+    """A bot, whose moves are recorded with what a blind player knew."""
+
+    bot: Agent | None = None
+    decisions: list[Decision] = field(default_factory=list)
+    kind = "demonstrator"
+
+    def begin(self) -> None:
+        super().begin()
+        assert self.bot is not None
+        self.bot = self.bot.sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        assert self.bot is not None
+        reply = run_sync(self.bot.act(ask))
+        action = reply.action or ask.format.read(reply.text, ask.legal)
+        self.decisions.append(Decision(known, action))
+        return action
+
+    @property
+    def definition(self) -> Definition:
+        raise NotImplementedError("a demonstrator looks")
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """One episode of a bot in the seats of the entrant."""
+
+    value: float
+    decisions: Sequence[Decision]
+
+    @property
+    def actions(self) -> dict[str, list[str]]:
+        """What was done in each seat."""
+        by_seat: dict[str, list[str]] = {}
+        for one in self.decisions:
+            by_seat.setdefault(one.known.seat, []).append(one.action)
+        return by_seat
+
+
+def demonstrations(training: Training, count: int) -> list[Demonstration]:
+    """Episodes of the guides in turn, or of random play where there are none."""
+    made, guides = [], training.guides or ("bot/random",)
+    for number in range(count):
+        spec = guides[number % len(guides)]
+        bot = training.guide(spec, training.game.seats[0], stream(number, "demonstration"))
+        player = Demonstrator(training.task.config, bot)
+        try:
+            value = training.value(training.play(player, number))
+        except UsageError:  # the bot cannot play here
+            break
+        made.append(Demonstration(value, list(player.decisions)))
+    return made
+
+
+class Vocabulary:
+    """The actions that were seen, by seat: how often the best bot played them, and all that were listed."""
+
+    def __init__(self, shown: Sequence[Demonstration]) -> None:
+        self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.listed: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.stages: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for episode in shown:
+            for one in episode.decisions:
+                self.counts[one.known.seat][one.action] += 1
+                self.listed[one.known.seat].update(one.known.legal)
+                self.stages[one.known.stage][one.action] += 1
+            for actions in episode.actions.values():  # the last ones often decide
+                for seat in {one.known.seat for one in episode.decisions}:
+                    if episode.actions.get(seat) is actions:
+                        self.counts[seat][actions[-1]] += 1
+
+    def of(self, seat: str) -> list[str]:
+        """The actions of a seat, the most frequent first."""
+        played = ordered(self.counts[seat])
+        rest = [action for action in ordered(self.listed[seat]) if action not in self.counts[seat]]
+        return [*played, *rest][:MOST_CANDIDATES]
+
+    def reserves(self) -> dict[str, list[str]]:
+        return {seat: self.of(seat)[:LONGEST_RESERVE] for seat in self.counts}
+
+    def talks(self, stage: str) -> bool:
+        """Whether the actions of a stage are sentences."""
+        said = self.stages[stage]
+        return sum(n for action, n in said.items() if len(action.split()) > 2) > said.total() / 2
+
+
+def replayed(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
+    """The moves of a bot in one episode, played in all others."""
+    best: tuple[float, Script] | None = None
+    for episode in sorted(shown, key=lambda one: -one.value)[:REPLAYS]:
+        script = Script(training.task.config, episode.actions, words.reserves())
+        value = fmean(training.values(script, range(100, 100 + SEEDS)))
+        if best is None or value > best[0]:
+            best = value, script
+    return None if best is None else best[1]
+
+
+def constant(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
+    """One action or sentence in all seats and moves, which copies of a player can agree on."""
+    length = max((len(own) for one in shown for own in one.actions.values()), default=0)
+    total = Counter[str]()
+    for seat in words.counts:
+        total.update(words.counts[seat])
+        total.update(dict.fromkeys(words.listed[seat], 0))
+    best: tuple[float, Script] | None = None
+    for action in ordered(total)[:MOST_CONSTANTS]:
+        actions, reserve = {seat: [action] * length for seat in words.counts}, words.reserves()
+        script = Script(training.task.config, actions, {seat: [action, *reserve[seat]] for seat in reserve})
+        value = fmean(training.values(script, range(100, 100 + SEEDS)))
+        if best is None or value > best[0]:
+            best = value, script
+    return None if best is None else best[1]
+
+
+def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, episodes: int) -> Script:
+    """A script changed at random places as long as that is no loss: from each of some starts, and with a
+    large budget from a random one."""
+    dice = stream(training.budget, "climb")
+    starts = [*starts, *([_random_script(starts[0], words, dice)] if episodes >= 40 * SEEDS else ())]
+    best: tuple[float, Script] = (-inf, starts[0])
+    for current in starts:
+        value = fmean(training.values(current, range(200, 200 + SEEDS)))
+        for _ in range(max(0, episodes // len(starts) - SEEDS) // SEEDS):
+            other = _mutated(current, words, dice)
+            reached = _at_least(training, other, value)
+            if reached is not None:
+                current, value = other, reached
+        best = max(best, (value, current), key=lambda pair: pair[0])
+    return best[1]
+
+
+def _at_least(training: Training, script: Script, least: float) -> float | None:
+    """The mean value of a script; None as soon as one episode shows that it is far from what is needed."""
+    values: list[float] = []
+    for number in range(200, 200 + SEEDS):
+        values += training.values(script, [number])
+        if len(values) >= 2 and fmean(values) < least - abs(least):
+            return None
+    mean = fmean(values)
+    return mean if mean >= least else None
+
+
+def _random_script(start: Script, words: Vocabulary, dice: Stream) -> Script:
+    actions = {
+        seat: [dice.choice(words.of(seat) or [""]) for _ in own] for seat, own in start.actions.items()
+    }
+    return Script(start.config, actions, start.reserve)
+
+
+def _mutated(script: Script, words: Vocabulary, dice: Stream) -> Script:
+    actions = {seat: list(own) for seat, own in script.actions.items()}
+    seat = dice.choice(sorted(actions))
+    own, known = actions[seat], words.of(seat) or [""]
+    for _ in range(1 + dice.below(3)):
+        place = dice.below(len(own) + 1)
+        change = dice.below(5)
+        if change == 0 or place == len(own):
+            own.insert(place, dice.choice(known))
+        elif change == 1 and len(own) > 1:
+            del own[place]
+        elif change == 2 and place:
+            own[place - 1], own[place] = own[place], own[place - 1]
+        elif change == 3:
+            length = 1 + dice.below(6)
+            own[place : place + length] = own[max(0, place - length) : place]
+        else:
+            own[place] = dice.choice(known)
+    actions[seat] = own or [dice.choice(known)]
+    return Script(script.config, actions, script.reserve)
+
+
+@dataclass
+class _Node:
+    """A place in a table while it is learned: how often each action was tried, and what it earned."""
+
+    visits: int = 0
+    base: str | None = None
+    """What the player would do from which the search starts."""
+    tried: dict[str, list[float]] = field(default_factory=dict)
+
+
+@dataclass
+class Learner(BlindPlayer):
+    """Learns a table of moves: tries actions where it knows the same, and prefers those that earned more.
+
+    Actions are proposed by bots that see the state, by the player it starts from, or at random; it chooses
+    among them by what it knows alone.
+    """
+
+    by: Key = "words"
+    base: BlindPlayer | None = None
+    training: Training | None = None
+    nodes: dict[str, _Node] = field(default_factory=dict)
+    path: list[tuple[_Node, str]] = field(default_factory=list)
+    range: list[float] = field(default_factory=lambda: [inf, -inf])
+    sums: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    """The number of episodes, and what they earned together."""
+    guides: dict[str, Agent] = field(default_factory=dict)
+    kind = "learner"
+
+    def begin(self) -> None:
+        super().begin()
+        self.guides = {}
+        self._follows = self.random.below(2) == 0
+        if self.base is not None:
+            self.base = self.base.sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        node = self.nodes.setdefault(known.key(self.by), _Node())
+        if node.base is None:
+            node.base = self._as_base(known, ask)
+        allowed = {action: sums for action, sums in node.tried.items() if known.allows(action)}
+        if self._follows and node.base not in (None, *node.tried):
+            action = str(node.base)
+        elif not allowed or len(node.tried) < 1 + 0.4 * node.visits**0.5:
+            action = self._proposal(known, ask)
+        else:
+            action = max(allowed, key=lambda one: self._promise(node, one))
+        node.tried.setdefault(action, [0.0, 0.0])
+        self.path.append((node, action))
+        return action
+
+    def _promise(self, node: _Node, action: str) -> float:
+        count, total = node.tried[action]
+        if not count:
+            return inf
+        low, high = self.range
+        mean = (total / count - low) / max(high - low, 1e-9)
+        return float(mean + 0.35 * (log(node.visits + 1) / count) ** 0.5)
+
+    def _proposal(self, known: Known, ask: Ask) -> str:
+        """An action that may be good or is at least legal here."""
+        assert self.training is not None
+        if self.training.guides and self.random.below(5):
+            action = self._guided(ask)
+            if known.allows(action):
+                return action
+        legal = [action for action in ask.legal if known.allows(action)]
+        if legal:
+            return self.random.choice(legal)
+        return self._as_base(known, ask) or ask.legal.first
+
+    def _as_base(self, known: Known, ask: Ask) -> str | None:
+        action = None if self.base is None else self.base.choose(known, ask)
+        return action if action is not None and known.allows(action) else None
+
+    def _guided(self, ask: Ask) -> str:
+        assert self.training is not None
+        names = self.training.guides
+        name = names[-1] if self.random.below(4) else names[0]
+        if name not in self.guides:
+            self.guides[name] = self.training.guide(name, self.seat, self.random.fork(name))
+        reply = run_sync(self.guides[name].act(ask))
+        return reply.action or ask.format.read(reply.text, ask.legal)
+
+    def learn(self, value: float) -> None:
+        """Count what the episode earned for all that was done in it."""
+        self.range[:] = [min(self.range[0], value), max(self.range[1], value)]
+        self.sums[:] = [self.sums[0] + 1, self.sums[1] + value]
+        for node, action in self.path:
+            node.visits += 1
+            node.tried[action][0] += 1
+            node.tried[action][1] += value
+        self.path.clear()
+
+    def table(self) -> dict[str, str]:
+        """The action of every place: the one with the highest mean, less what few trials make uncertain.
+
+        Where the player it started from (or the mean of all episodes, where that was never tried) is not
+        clearly worse, there is no entry.
+        """
+        low, high = self.range
+        chosen = {}
+        for key, node in self.nodes.items():
+            worth = {
+                action: total / count - 0.5 * (high - low) / count**0.5
+                for action, (count, total) in node.tried.items()
+                if count
+            }
+            if not worth:
+                continue
+            best = max(worth, key=lambda action: worth[action])
+            count, total = node.tried.get(node.base or "", (0.0, 0.0))
+            usual = total / count if count else self.sums[1] / max(self.sums[0], 1)
+            if self.base is None or worth[best] > usual:
+                chosen[key] = best
+        return chosen
+
+    @property
+    def definition(self) -> Definition:
+        raise NotImplementedError("a learner looks")
+
+
+class _Visited(dict[str, str]):
+    """A table that remembers which of its entries were used."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        super().__init__(table)
+        self.used: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.used.add(key)
+        return super().get(key, default)
+
+
+def learned(training: Training, by: Key, base: BlindPlayer | None, episodes: int) -> MoveTable:
+    """A table of moves, learned in as many episodes; only entries that it uses itself are kept."""
+    learner = Learner(training.task.config, by, base, training)
+    for number in range(episodes):
+        learner.learn(training.value(training.play(learner, 1000 + number)))
+    table = _Visited(learner.table())
+    player = MoveTable(training.task.config, by, table, base)
+    for number in range(max(1, min(episodes, 40))):
+        training.play(player, 1000 + number)
+    return MoveTable(training.task.config, by, {k: v for k, v in table.items() if k in table.used}, base)
+
+
+def brute(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Iterator[BruteForce]:
+    """Tries what the best bot did elsewhere, the most frequent first: whole actions, lines of messages, all
+    lines at once."""
+    config = training.task.config
+    whole = {seat: words.of(seat) for seat in words.counts}
+    yield BruteForce(config, whole)
+    yield BruteForce(config, whole, again=True)
+    lines = {seat: _lines(words.counts[seat]) for seat in words.counts}
+    if lines != {seat: ordered(words.counts[seat]) for seat in words.counts}:
+        yield BruteForce(config, lines)
+        yield BruteForce(config, {seat: ["\n".join(some), *some] for seat, some in lines.items()})
+    last = {
+        seat: ordered(Counter(one.actions[seat][-1] for one in shown if seat in one.actions))
+        for seat in words.counts
+    }
+    yield BruteForce(config, last)
+
+
+def _lines(counts: Mapping[str, int]) -> list[str]:
+    """The lines of messages that recur, the most frequent first."""
+    lines = Counter[str]()
+    for text, n in counts.items():
+        lines.update(dict.fromkeys(text.splitlines(), n))
+    return [line for line in ordered(lines) if lines[line] > 1][:MOST_CANDIDATES]
+
+
+@dataclass
+class Imitator(BlindPlayer):
+    """Does what a model over words expects the best bot to do."""
+
+    model: Answerer | None = None
+    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By stage, where they are not listed."""
+    episodes: int = 0
+    """Of the best bot that the model was fitted to."""
+    kind = "imitation"
+
+    @property
+    def memory(self) -> bool:
+        return False
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        assert self.model is not None
+        words = _asked(known, self.answers)
+        return self.model.answer(words) if words.answers else ""
+
+    @property
+    def definition(self) -> Definition:
+        return {"kind": self.kind, "model": self.model_name, "episodes": self.episodes}
+
+    @property
+    def model_name(self) -> str:
+        return self.model.name if self.model else ""
+
+
+def _asked(known: Known, answers: Mapping[str, Sequence[str]]) -> Words:
+    offered = known.legal or tuple(answers.get(f"{known.seat}/{known.stage}", ()))
+    barred = {reply for reply, _ in known.refused}
+    rest = tuple(action for action in offered if action not in barred) or offered
+    return Words(known.words, rest, bool(known.legal))
+
+
+MOST_EXAMPLES, MOST_ANSWERS = 300, 24
+
+
+def examples_of(shown: Sequence[Demonstration]) -> tuple[list[Example], dict[str, list[str]]]:
+    """Decisions as questions, and the answers where none are listed."""
+    decisions = [one for episode in shown for one in episode.decisions if not one.known.refused]
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in decisions:
+        counts[f"{one.known.seat}/{one.known.stage}"][one.action] += 1
+    answers = {place: [a for a, _ in some.most_common(MOST_ANSWERS)] for place, some in counts.items()}
+    made = []
+    for one in decisions[:: max(1, len(decisions) // MOST_EXAMPLES)]:
+        words = _asked(one.known, answers)
+        if len(words.answers) > 1 and one.action in words.answers:
+            made.append(Example(words, {answer: float(answer == one.action) for answer in words.answers}))
+    return made, answers
+
+
+def imitators(training: Training, shown: Sequence[Demonstration]) -> Imitator | None:
+    """The best model of what the best bot does, by decisions that it was not fitted to."""
+    examples, answers = examples_of(shown)
+    if len(examples) < 16:
+        return None
+    scores = {name: validated(name, examples, 1) for name in MODELS}
+    name = max(scores, key=lambda one: scores[one])
+    return Imitator(training.task.config, fit(name, examples), answers, len(shown))
+
+
+def rebuilt_imitator(task: Task, definition: Definition) -> Imitator:
+    """The imitator of a definition: its model is fitted again, to the same episodes."""
+    shown = demonstrations(Training(task, 0), int(definition["episodes"]))
+    examples, answers = examples_of(shown)
+    return Imitator(task.config, fit(str(definition["model"]), examples), answers, len(shown))
+
+
+def copycats(training: Training, words: Vocabulary, bases: Sequence[BlindPlayer]) -> Iterator[Copycat]:
+    """Copies messages in stages of talk, and mentioned actions where actions are listed."""
+    talk = [stage for stage in words.stages if words.talks(stage)]
+    for mode in COPY_MODES if talk else COPY_MODES[:1]:
+        for base in bases[:2] if talk else bases[:1]:
+            yield Copycat(training.task.config, mode, talk or list(words.stages), base)
+
+
+def mixed(
+    training: Training, shown: Sequence[Demonstration], players: Sequence[BlindPlayer], episodes: int
+) -> Mixed | None:
+    """Another player for each part of the game, exchanged one after the other as long as that is better."""
+    parts = sorted({part_of(one.known) for episode in shown for one in episode.decisions})
+    if len(parts) < 2 or len(players) < 2:
+        return None
+    each = max(2 * len(training.task.seatings), episodes // (len(parts) * len(players) + len(players)))
+    numbers = range(400, 400 + each)
+    values = [fmean(training.values(player, numbers)) for player in players]
+    reached = max(values)
+    base = players[values.index(reached)]
+    best = Mixed(training.task.config, {}, base)
+    for part in parts:
+        for player in players:
+            if player is base:
+                continue
+            other = Mixed(training.task.config, {**best.parts, part: player}, base)
+            value = fmean(training.values(other, numbers))
+            if value > reached:
+                best, reached = other, value
+    return best if best.parts else None

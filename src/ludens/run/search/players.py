@@ -1,0 +1,345 @@
+"""Players that never look, and what they know: words, legal actions where they are listed, own earlier
+replies and the reasons why some were refused.
+
+Every player can be rebuilt from its definition, plain JSON (`rebuilt`).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal
+
+from ludens.agents import agent
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.config import PlayConfig
+from ludens.core.state import State
+from ludens.core.sync import run_sync
+from ludens.core.view import RenderOptions, View, view_of
+
+Definition = dict[str, Any]
+"""Plain JSON: `kind`, and what a player of this kind is made from."""
+Key = Literal["stage", "move", "refusals", "words"]
+"""What a table of moves branches on: the stage of the game; the number of the move; also own moves and which
+were refused; also every word received."""
+
+
+def received_words(view: View, state: State, seat: str, config: PlayConfig) -> str:
+    """What a seat with blank pictures receives: the same in two states that it cannot tell apart."""
+    legal = state.legal(seat)
+    text = view.text(state, seat) if view.offers(seat) == "text" else ""
+    listed = ", ".join(legal) if config.listed else ""
+    return "\n".join((text, view.notes(state, seat), listed, view.format(state, seat).ask(legal)))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a player that never looks knows when it is asked."""
+
+    seat: str
+    stage: str
+    move: int
+    """Own moves before this one."""
+    words: str
+    legal: tuple[str, ...]
+    """The legal actions; empty where they are not listed or the action is a text."""
+    refused: tuple[tuple[str, str], ...]
+    """Own replies to this question that were refused, and why."""
+    trail: str
+    """Stands for all own actions and refusals so far."""
+    history: str
+    """Stands for all that and every word received."""
+    role: str = ""
+
+    def key(self, by: Key) -> str:
+        """Where a table of moves looks for an action."""
+        if by == "stage":
+            return f"{self.seat}/{self.role}/{self.stage}/{len(self.refused)}"
+        if by == "move":
+            return f"{self.seat}/{self.move}/{len(self.refused)}"
+        return digest(self.seat, self.trail if by == "refusals" else self.history)
+
+    def allows(self, action: str) -> bool:
+        """Whether nothing is known that speaks against an action."""
+        if self.legal and action not in self.legal:
+            return False
+        return all(action != reply for reply, _ in self.refused)
+
+
+def digest(*parts: object) -> str:
+    return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+
+
+@dataclass
+class BlindPlayer(Agent):
+    """A player that uses nothing of the state but the words that its seat receives."""
+
+    config: PlayConfig = field(default_factory=PlayConfig)
+    sees = "state"
+
+    @property
+    def memory(self) -> bool:
+        """Whether it uses what happened earlier in the episode, besides the number of its move."""
+        return True
+
+    def begin(self) -> None:
+        self._moves, self._trail, self._history, self._step = 0, "", "", -1
+        self._last: tuple[str, ...] = ()
+        self._before: tuple[str, ...] = ()
+        """The replies to the question before."""
+
+    @abstractmethod
+    def choose(self, known: Known, ask: Ask) -> str:
+        """The action. Of the ask, only those who are in training use more than `known` has."""
+
+    @property
+    @abstractmethod
+    def definition(self) -> Definition:
+        """What it can be rebuilt from."""
+
+    async def act(self, ask: Ask) -> Reply:
+        action = self.choose(self.known(ask), ask)
+        self._last = (*(reply for reply, _ in ask.refused), action)
+        return Reply(action, action)
+
+    def known(self, ask: Ask) -> Known:
+        """What is known now; called once for every ask."""
+        assert ask.state is not None
+        words = received_words(view_of(self.game, RenderOptions(), 0), ask.state, ask.seat, self.config)
+        if ask.step != self._step:
+            if self._step >= 0:
+                self._moves += 1
+                self._trail = digest(self._trail, self._last)
+                self._history = digest(self._history, self._last)
+            self._step, self._before, self._last = ask.step, self._last, ()
+            self._history = digest(self._history, words)
+        legal = tuple(ask.legal) if self.config.listed else ()
+        refused = tuple(ask.refused)
+        return Known(
+            ask.seat,
+            ask.stage,
+            self._moves,
+            words,
+            legal,
+            refused,
+            digest(self._trail, [reply for reply, _ in refused]),
+            digest(self._history, refused),
+            ask.role,
+        )
+
+
+def first_allowed(known: Known, wanted: Sequence[str]) -> str:
+    """The first of some actions that may be legal; else the first legal one, or the first of all."""
+    for action in wanted:
+        if known.allows(action):
+            return action
+    rest = (action for action in known.legal if known.allows(action))
+    return next(rest, wanted[0] if wanted else next(iter(known.legal), ""))
+
+
+@dataclass
+class Script(BlindPlayer):
+    """Plays a fixed list of actions in each seat, whatever happens."""
+
+    actions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    reserve: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What is tried when the action of the list is refused or not listed, or the list has ended."""
+    kind = "script"
+
+    @property
+    def memory(self) -> bool:
+        return False
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        own = self.actions.get(known.seat, ())
+        due = own[known.move : known.move + 1]
+        return first_allowed(known, [*due, *self.reserve.get(known.seat, ()), *own[known.move + 1 :]])
+
+    @property
+    def definition(self) -> Definition:
+        return {"kind": self.kind, "actions": _lists(self.actions), "reserve": _lists(self.reserve)}
+
+
+def _lists(texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {name: list(some) for name, some in texts.items()}
+
+
+@dataclass
+class MoveTable(BlindPlayer):
+    """Looks up what it knows in a table of actions; where there is no entry, it plays as another player."""
+
+    by: Key = "words"
+    actions: Mapping[str, str] = field(default_factory=dict)
+    base: BlindPlayer | None = None
+    kind = "tree"
+
+    @property
+    def memory(self) -> bool:
+        return self.by in ("refusals", "words") or (self.base is not None and self.base.memory)
+
+    def begin(self) -> None:
+        super().begin()
+        if self.base is not None:
+            self.base = self.base.sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        action = self.actions.get(known.key(self.by))
+        if action is not None and known.allows(action):
+            return action
+        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+
+    @property
+    def definition(self) -> Definition:
+        base = None if self.base is None else self.base.definition
+        return {"kind": self.kind, "by": self.by, "actions": dict(self.actions), "base": base}
+
+
+@dataclass
+class BruteForce(BlindPlayer):
+    """Tries one action after the other and never one that it has tried before."""
+
+    candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By seat, the most promising first."""
+    again: bool = False
+    """Whether it starts anew when the legal actions or the stage change."""
+    kind = "brute force"
+
+    def begin(self) -> None:
+        super().begin()
+        self._tried: set[str] = set()
+        self._about: tuple[object, ...] = ()
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        if self.again and self._about != (known.stage, known.legal):
+            self._tried, self._about = set(), (known.stage, known.legal)
+        own = self.candidates.get(known.seat, ())
+        action = first_allowed(known, [action for action in own if action not in self._tried] or list(own))
+        self._tried.add(action)
+        return action
+
+    @property
+    def definition(self) -> Definition:
+        return {"kind": self.kind, "candidates": _lists(self.candidates), "again": self.again}
+
+
+_SAID = re.compile(r'^[\w ,.#-]{1,40}:\s*(?:"(?P<quoted>.+)"|(?P<plain>\S.*))$', re.MULTILINE)
+_INDENTED = re.compile(r"^[\w ]{1,40}:\n((?:    .*\n?)+)", re.MULTILINE)
+
+CopyMode = Literal["latest", "first", "two", "reversed"]
+COPY_MODES: tuple[CopyMode, ...] = ("latest", "first", "two", "reversed")
+
+
+def messages_in(words: str) -> list[str]:
+    """What was said, in order: the texts after the names of speakers."""
+    indented = ["\n".join(map(str.strip, block.splitlines())) for block in _INDENTED.findall(words)]
+    return indented or [hit["quoted"] or hit["plain"] for hit in _SAID.finditer(words)]
+
+
+@dataclass
+class Copycat(BlindPlayer):
+    """Repeats what others said: the latest or the first message, two of them, or one in another order.
+
+    Where actions are listed, it plays the one that was mentioned last. Before anybody has spoken, and in
+    stages in which it does not copy, it plays as another player.
+    """
+
+    mode: CopyMode = "latest"
+    stages: Sequence[str] = ()
+    """In which it copies."""
+    base: BlindPlayer | None = None
+    kind = "copy"
+
+    @property
+    def memory(self) -> bool:
+        return self.base is not None and self.base.memory
+
+    def begin(self) -> None:
+        super().begin()
+        if self.base is not None:
+            self.base = self.base.sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        action = self._copied(known) if known.stage in self.stages else None
+        if action is not None:
+            return action
+        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+
+    def _copied(self, known: Known) -> str | None:
+        if known.legal:
+            before = known.words.partition(", ".join(known.legal))[0]
+            places = {action: before.rfind(action) for action in known.legal if known.allows(action)}
+            last = max(places, key=lambda action: places[action], default=None)
+            return last if last is not None and places[last] >= 0 else None
+        said = messages_in(known.words)
+        if not said:
+            return None
+        if self.mode == "first":
+            return said[0]
+        if self.mode == "two" and len(said) > 1:
+            return f"{said[-2].rstrip('.')} and {said[-1][:1].lower()}{said[-1][1:]}"
+        return " ".join(reversed(said[-1].split())) if self.mode == "reversed" else said[-1]
+
+    @property
+    def definition(self) -> Definition:
+        base = None if self.base is None else self.base.definition
+        return {"kind": self.kind, "mode": self.mode, "stages": list(self.stages), "base": base}
+
+
+@dataclass
+class OwnBlind(BlindPlayer):
+    """A bot of the game that never looks."""
+
+    bot: str = "bot/blind"
+    kind = "bot"
+
+    def begin(self) -> None:
+        super().begin()
+        self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        reply = run_sync(self._bot.act(ask))
+        return reply.action or ask.format.read(reply.text, ask.legal)
+
+    @property
+    def definition(self) -> Definition:
+        return {"kind": self.kind, "bot": self.bot}
+
+
+def part_of(known: Known) -> str:
+    """The part of a game that a question belongs to: role and stage."""
+    return f"{known.role}/{known.stage}"
+
+
+@dataclass
+class Mixed(BlindPlayer):
+    """Plays each part of a game, a stage in a role, as another player."""
+
+    parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
+    base: BlindPlayer | None = None
+    """Plays all other parts."""
+    kind = "mixed"
+
+    @property
+    def memory(self) -> bool:
+        return any(one.memory for one in (*self.parts.values(), self.base) if one is not None)
+
+    def begin(self) -> None:
+        super().begin()
+        assert self.base is not None
+        self.base = self.base.sit(self.game, self.seat, self.random)
+        self.parts = {
+            part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
+        }
+
+    def choose(self, known: Known, ask: Ask) -> str:
+        assert self.base is not None
+        return self.parts.get(part_of(known), self.base).choose(known, ask)
+
+    @property
+    def definition(self) -> Definition:
+        assert self.base is not None
+        parts = {part: one.definition for part, one in self.parts.items()}
+        return {"kind": self.kind, "parts": parts, "base": self.base.definition}

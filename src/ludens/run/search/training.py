@@ -1,0 +1,170 @@
+"""Episodes on seeds outside every suite, in which players are fitted and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, isnan
+from statistics import fmean, stdev
+
+from ludens.agents import BEST, agent
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import UsageError
+from ludens.core.game import Game
+from ludens.core.random import Stream, stream
+from ludens.core.registry import make
+from ludens.core.sync import run_sync
+from ludens.core.view import RenderOptions, view_of
+from ludens.loop import play
+from ludens.run.baselines.questions import OTHER_SEEDS
+from ludens.run.task import MODEL, EpisodeResult, Metric, Task, own_return
+
+VALIDATION, PARTICLES = 2**32, 2**33
+"""Where the seeds of validation and of imagined states begin, after `OTHER_SEEDS`."""
+SAMPLES = 8
+"""Replies of a slow bot to one position that are computed; later ones are drawn from these."""
+
+Memo = dict[tuple[str, str], list[str]]
+
+
+@dataclass
+class Remembering(Agent):
+    """A slow bot whose replies are kept by position, so that a position seldom costs a search again."""
+
+    bot: Agent
+    memo: Memo
+    samples: int = SAMPLES
+    kind = "remembering"
+    sees = "state"
+
+    def begin(self) -> None:
+        self.bot = self.bot.sit(self.game, self.seat, self.random.fork("bot"))
+
+    async def act(self, ask: Ask) -> Reply:
+        assert ask.state is not None
+        view = view_of(self.game, RenderOptions(), 0)
+        replies = self.memo.setdefault((ask.seat, view.text(ask.state, ask.seat)), [])
+        if len(replies) < self.samples:
+            reply = await self.bot.act(ask)
+            replies.append(reply.action or reply.text)
+        else:
+            self.random.bits()
+            replies = [self.random.choice(replies)]
+        return Reply(replies[-1], replies[-1])
+
+
+@dataclass
+class Training:
+    """Plays a task on other seeds."""
+
+    task: Task
+    budget: int
+    """Episodes that a search may play."""
+    _memo: Memo = field(default_factory=dict)
+    _guesses: Memo = field(default_factory=dict)
+
+    @cached_property
+    def game(self) -> Game:
+        return make(self.task.game)
+
+    @cached_property
+    def metric(self) -> Metric:
+        """What is searched for: the first metric that has a number for each episode, if there is one."""
+        numbers = (metric for metric in self.task.metrics if metric.paired and not metric.twins)
+        return next(numbers, self.task.metrics[0])
+
+    @cached_property
+    def others(self) -> list[Mapping[str, Agent]]:
+        """For every seating, the agents of the seats that are not measured."""
+        return [
+            {seat: self.fast(agent(who, self.game)) for seat, who in seating.items() if who != MODEL}
+            for seating in self.task.seatings
+        ]
+
+    @cached_property
+    def slow(self) -> bool:
+        """Whether a bot in it searches."""
+        opponents = {who for seating in self.task.seatings for who in seating.values() if who != MODEL}
+        return any(agent(who, self.game).computes for who in opponents | set(self.guides[:1]))
+
+    @cached_property
+    def guides(self) -> tuple[str, ...]:
+        """Bots that propose moves while a player is fitted: the best one, and opponents that search."""
+        opponents = {who for seating in self.task.seatings for who in seating.values() if who != MODEL}
+        searching = sorted(who for who in opponents if agent(who, self.game).computes)
+        try:
+            agent(BEST, self.game).sit(self.game, self.game.seats[0], stream(0, "guide"))
+        except UsageError:
+            return tuple(searching)
+        return BEST, *searching
+
+    def fast(self, bot: Agent) -> Agent:
+        """A bot that remembers what it computed, if it computes for long and positions have a text."""
+        has_text = view_of(self.game, RenderOptions(), 0).has_text
+        return Remembering(bot, self._memo) if bot.computes and has_text else bot
+
+    def guide(self, spec: str, seat: str, random: Stream) -> Agent:
+        """A bot in a seat that says what it would do."""
+        bot = agent(spec, self.game)
+        if bot.computes and view_of(self.game, RenderOptions(), 0).has_text:
+            memo = self._guesses if spec == BEST else self._memo
+            bot = Remembering(bot, memo, 1 if spec == BEST else SAMPLES)
+        return bot.sit(self.game, seat, random)
+
+    def play(self, player: Agent, number: int, exact: bool = False) -> EpisodeResult:
+        """The episode with this number: a seed after `OTHER_SEEDS`, and one of the seatings.
+
+        Slow bots remember what they computed, unless the episode must be exact.
+        """
+        seed, seating = OTHER_SEEDS + number // len(self.task.seatings), number % len(self.task.seatings)
+        seats = self.task.seatings[seating]
+        agents = {seat: player if who == MODEL else self.others[seating][seat] for seat, who in seats.items()}
+        if exact:
+            agents |= {seat: agent(who, self.game) for seat, who in seats.items() if who != MODEL}
+        episode = run_sync(play(self.game, agents, seed, config=self.task.config))
+        return EpisodeResult("", episode, tuple(seat for seat, who in seats.items() if who == MODEL))
+
+    def value(self, result: EpisodeResult) -> float:
+        """What an episode is worth: the metric, higher is better; returns break ties."""
+        value = self.metric.value(result) if self.metric.paired else None
+        own = own_return(result)
+        if not isinstance(value, int | float) or isnan(value):
+            return own
+        return (float(value) if self.metric.higher_is_better else -float(value)) + 1e-3 * own
+
+    def values(self, player: Agent, numbers: Iterable[int]) -> list[float]:
+        return [self.value(self.play(player, number)) for number in numbers]
+
+    def validate(self, player: Agent, count: int) -> Validated:
+        """The score of a player on seeds that no player was fitted to."""
+        first = VALIDATION * len(self.task.seatings)
+        results = [self.play(player, first + number, exact=True) for number in range(count)]
+        mean = self.metric.estimate(results).mean
+        values = [self.value(result) for result in results]
+        spread = stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        if self.metric.paired:
+            return Validated(mean, fmean(values), spread)
+        worth = mean if self.metric.higher_is_better else -mean
+        return Validated(mean, -inf if isnan(worth) else worth, 0.0)
+
+    def left(self, share: float) -> int:
+        """A share of the whole budget, as a number of episodes."""
+        return max(1, round(self.budget * share))
+
+
+@dataclass(frozen=True)
+class Validated:
+    """What a player reached on other seeds than it was fitted to."""
+
+    mean: float
+    """The metric."""
+    value: float
+    """The same with higher values better."""
+    error: float
+    """The standard error of `value`."""
+
+
+def ordered(counts: Mapping[str, float]) -> Sequence[str]:
+    """Names by weight, the largest first."""
+    return sorted(counts, key=lambda name: (-counts[name], name))

@@ -1,0 +1,97 @@
+"""A leak of each kind is planted in a toy game, and the search finds it; without one it finds nothing."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+import ludens.run.search as searching
+from ludens.core.registry import GAMES, make
+from ludens.run.baselines import played, score_of
+from ludens.run.references import TaskReferences
+from ludens.run.search import Search, rebuilt, search
+from tests.support.leaks import GAME_LEAKS, QUESTION_LEAKS, RIGHT, LeakyGame, leaky_task
+
+
+@pytest.fixture(autouse=True)
+def _leaky(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(GAMES._added, "test/leaky", LeakyGame)
+
+
+def nothing_known(leak: str, episodes: int) -> TaskReferences:
+    return TaskReferences("mine", leak, "test/leaky", 1, episodes, ())
+
+
+def result_of(leak: str, asks: bool, budget: int) -> Search:
+    return search("mine", leaky_task(leak, asks), 40, budget, nothing_known(leak, 40))
+
+
+def score(result: Search) -> float:
+    blind = result.references.get("blind", RIGHT)
+    assert blind is not None
+    return blind.mean
+
+
+@pytest.mark.parametrize("leak", [leak for leak in QUESTION_LEAKS if leak != "none"])
+def test_what_the_words_of_a_question_give_away_is_found(leak: str) -> None:
+    assert score(result_of(leak, True, 120)) >= 0.9
+
+
+@pytest.mark.parametrize("leak", [leak for leak in GAME_LEAKS if leak != "none"])
+def test_what_a_game_gives_away_is_found(leak: str) -> None:
+    assert score(result_of(leak, False, 160)) >= 0.85
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_nothing_is_found_without_a_leak(asks: bool) -> None:
+    """Four answers: 40 guesses at 25%, four standard deviations."""
+    assert score(result_of("none", asks, 120)) < 0.25 + 4 * (0.25 * 0.75 / 40) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("leak", "kind"),
+    [
+        ("script", "script: replay of bot/best"),
+        ("refusals", "tree: own moves and refusals"),
+        ("notes", "tree: all words"),
+        ("listing", "belief: other seats known"),
+        ("talk", "copy: latest"),
+        ("agreement", "constant: one action"),
+        ("mistakes", "brute force"),
+    ],
+)
+def test_the_kind_of_player_finds_its_leak(leak: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind on its own, also where a simpler one is perfect already."""
+    monkeypatch.setattr(searching, "_perfect", lambda metric, mean: False)
+    trials = {trial.player: trial for trial in result_of(leak, False, 160).trials}
+    assert trials[kind].other_seeds >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("leak", "asks"),
+    [("script", False), ("notes", False), ("listing", False), ("talk", False), ("word", True)],
+)
+def test_a_player_is_rebuilt_from_its_definition(leak: str, asks: bool) -> None:
+    result, task = result_of(leak, asks, 100), leaky_task(leak, asks)
+    [player] = result.references.players
+    again = rebuilt(task, orjson.loads(player.definition))
+    estimate = RIGHT.estimate(played(make(task.game), task, again, 40, {}))
+    assert estimate.mean == score(result)
+
+
+def test_an_upper_bound_is_raised_to_a_better_player() -> None:
+    low = score_of("upper", RIGHT, "bot/weak", RIGHT.over([(seed, 0.0) for seed in range(40)]))
+    known = TaskReferences("mine", "script", "test/leaky", 1, 40, (low,))
+    found = search("mine", leaky_task("script"), 40, 40, known).references
+    blind, upper = found.get("blind", RIGHT), found.get("upper", RIGHT)
+    assert blind is not None
+    assert upper is not None
+    assert (upper.mean, upper.player) == (blind.mean, blind.player) == (1.0, "script: replay of bot/best")
+
+
+def test_what_is_known_already_stays_if_it_is_better() -> None:
+    high = score_of("blind", RIGHT, "bot/blind", RIGHT.over([(seed, 1.0) for seed in range(40)]))
+    known = TaskReferences("mine", "none", "test/leaky", 1, 40, (high,))
+    found = search("mine", leaky_task("none"), 40, 20, known).references
+    assert found.get("blind", RIGHT) == high
+    assert (found.players, found.searched) == ((), 20)
