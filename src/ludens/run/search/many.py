@@ -22,7 +22,7 @@ def searched(
         wanted: The tasks.
         workers: Number of processes.
         budget: Questions or games of other seeds for each task; 0 for its default.
-        again: Whether to measure again what is read_stored.
+        again: Whether to measure again what is stored.
         say: A function of a module, called in the processes with what is done.
     """
     return each(partial(_searched, budget=budget, again=again, say=say), wanted, workers)
