@@ -17,6 +17,7 @@ import orjson
 
 from ludens.core.errors import BadFile
 from ludens.core.files import write_atomically
+from ludens.core.options import options_of
 from ludens.core.registry import make
 from ludens.core.validation import Invalid, read_json, read_value
 from ludens.run.plan import hash_json
@@ -86,11 +87,16 @@ References = Mapping[str, TaskReferences]
 
 
 def definition(task: Task) -> str:
-    """A hash of what a player faces and what is measured; the number of episodes and seeds do not matter."""
+    """A hash of what a player faces and what is measured; the number of episodes and seeds do not matter.
+
+    Of options only those that differ from their defaults count: a new one does not make scores out of date.
+    """
     game = make(task.game)
+    defaults = {name: declared.default for name, declared in options_of(type(game)).items()}
+    options = {name: value for name, value in game.options.items() if value != defaults[name]}
     seatings = [sorted(seating.items()) for seating in task.seatings]
     metrics, config = sorted(metric.name for metric in task.metrics), asdict(task.config)
-    parts = [task.game, game.version, game.options, seatings, config, metrics]
+    parts = [task.game, game.version, options, seatings, config, metrics]
     return hash_json(parts)
 
 
