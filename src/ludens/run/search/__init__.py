@@ -81,8 +81,7 @@ class Search:
     metric: str
     """Which was searched for."""
     trials: tuple[Trial, ...]
-    validated: int
-    """Episodes of each player on other seeds."""
+    """The best first."""
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,14 @@ def search(
     known = known or measure(suite, task, episodes)
     if game.question:
         budget = budget or QUESTIONS
-        metric, checked = _metric_of(task), budget
+        metric = _metric_of(task)
         contenders = _questions(task, budget, say)
     else:
         training = Training(task, budget or GAMES)
         if not budget and training.slow:
             training.budget = SLOW
-        budget, metric, checked = training.budget, training.metric, max(8, training.budget // 10)
-        contenders = list(_games(training, checked, say))
+        budget, metric = training.budget, training.metric
+        contenders = list(_games(training, max(8, budget // 10), say))
     contenders.sort(key=lambda one: (-one.value, one.slow))
     results: dict[str, list[EpisodeResult]] = {}
     for one in _chosen(contenders):
@@ -143,7 +142,7 @@ def search(
     players = {one.name: one.player for one in contenders}
     simple = dict(_simple_bots(task, known, say))
     references = _merged(task, known, results, simple, players)
-    return Search(replace(references, searched=budget), metric.name, trials, checked)
+    return Search(replace(references, searched=budget), metric.name, trials)
 
 
 def _metric_of(task: Task) -> Metric:
