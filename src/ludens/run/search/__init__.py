@@ -124,11 +124,16 @@ def search(
             training.budget = SLOW
         budget, metric = training.budget, training.metric
         contenders = list(_games(training, max(8, budget // 10), say))
+    taken = {player.name for player in known.players}
+    contenders = [
+        replace(one, name=f"{one.name} (budget {budget})") if one.name in taken else one for one in contenders
+    ]
     contenders.sort(key=lambda one: (-one.value, one.slow))
     results: dict[str, list[EpisodeResult]] = {}
     for one in _chosen(contenders):
         say(f"testing {one.name}")
-        results[one.name] = played(game, task, one.player, known.episodes, {})
+        # As it will be rebuilt: what was remembered in other episodes must not matter.
+        results[one.name] = played(game, task, rebuilt(task, one.player.definition), known.episodes, {})
     trials = tuple(
         Trial(
             one.name,
@@ -284,8 +289,8 @@ def _merged(
             upper = replace(blind, kind="upper")
         scores += filter(None, (known.get("chance", metric), blind, upper))
     named = {score.player for score in scores}
-    earlier = [player for player in known.players if player.name in named and player.name not in players]
-    made = [_stored(name, player) for name, player in players.items() if name in named]
+    earlier = [player for player in known.players if player.name in named]
+    made = [_stored(name, player) for name, player in players.items() if name in named and name in searched]
     return replace(known, scores=tuple(scores), players=(*earlier, *made))
 
 
