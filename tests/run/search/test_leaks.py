@@ -95,3 +95,10 @@ def test_what_is_known_already_stays_if_it_is_better() -> None:
     found = search("mine", leaky_task("none"), 40, 20, known).references
     assert found.get("blind", RIGHT) == high
     assert (found.players, found.searched) == ((), 20)
+
+
+def test_a_second_search_does_not_change_the_players_of_earlier_scores() -> None:
+    first = result_of("notes", False, 160).references
+    second = search("mine", leaky_task("notes"), 40, 161, first)
+    assert second.references.players == first.players
+    assert any(trial.player.endswith("(budget 161)") for trial in second.trials)

@@ -16,6 +16,7 @@ from ludens.run.search.players import (
     BruteForce,
     Copycat,
     Known,
+    Mixed,
     MoveTable,
     Script,
     first_allowed,
@@ -108,3 +109,14 @@ def test_a_table_without_an_entry_plays_as_its_base() -> None:
     base = Script(actions={"x": ["c"]})
     assert choice(MoveTable(by="move", actions={KNOWN.key("move"): "b"}, base=base), KNOWN) == "b"
     assert choice(MoveTable(by="move", actions={}, base=base), KNOWN) == "c"
+
+
+def test_a_mixed_player_plays_each_part_as_another() -> None:
+    clue, vote = Script(actions={"x": ["b"]}), Script(actions={"x": ["c"]})
+    player = Mixed(TASK.config, {"spy/clue": clue}, vote)
+    assert choice(player, replace(KNOWN, role="spy", stage="clue")) == "b"
+    assert choice(player, replace(KNOWN, role="spy", stage="vote")) == "c"
+    assert not player.memory
+    again = rebuilt(TASK, player.definition)
+    assert isinstance(again, Mixed)
+    assert again.definition == player.definition

@@ -81,8 +81,7 @@ class Search:
     metric: str
     """Which was searched for."""
     trials: tuple[Trial, ...]
-    validated: int
-    """Episodes of each player on other seeds."""
+    """The best first."""
 
 
 @dataclass(frozen=True)
@@ -117,19 +116,24 @@ def search(
     known = known or measure(suite, task, episodes)
     if game.question:
         budget = budget or QUESTIONS
-        metric, checked = _metric_of(task), budget
+        metric = _metric_of(task)
         contenders = _questions(task, budget, say)
     else:
         training = Training(task, budget or GAMES)
         if not budget and training.slow:
             training.budget = SLOW
-        budget, metric, checked = training.budget, training.metric, max(8, training.budget // 10)
-        contenders = list(_games(training, checked, say))
+        budget, metric = training.budget, training.metric
+        contenders = list(_games(training, max(8, budget // 10), say))
+    taken = {player.name for player in known.players}
+    contenders = [
+        replace(one, name=f"{one.name} (budget {budget})") if one.name in taken else one for one in contenders
+    ]
     contenders.sort(key=lambda one: (-one.value, one.slow))
     results: dict[str, list[EpisodeResult]] = {}
     for one in _chosen(contenders):
         say(f"testing {one.name}")
-        results[one.name] = played(game, task, one.player, known.episodes, {})
+        # As it will be rebuilt: what was remembered in other episodes must not matter.
+        results[one.name] = played(game, task, rebuilt(task, one.player.definition), known.episodes, {})
     trials = tuple(
         Trial(
             one.name,
@@ -143,7 +147,7 @@ def search(
     players = {one.name: one.player for one in contenders}
     simple = dict(_simple_bots(task, known, say))
     references = _merged(task, known, results, simple, players)
-    return Search(replace(references, searched=budget), metric.name, trials, checked)
+    return Search(replace(references, searched=budget), metric.name, trials)
 
 
 def _metric_of(task: Task) -> Metric:
@@ -285,8 +289,8 @@ def _merged(
             upper = replace(blind, kind="upper")
         scores += filter(None, (known.get("chance", metric), blind, upper))
     named = {score.player for score in scores}
-    earlier = [player for player in known.players if player.name in named and player.name not in players]
-    made = [_stored(name, player) for name, player in players.items() if name in named]
+    earlier = [player for player in known.players if player.name in named]
+    made = [_stored(name, player) for name, player in players.items() if name in named and name in searched]
     return replace(known, scores=tuple(scores), players=(*earlier, *made))
 
 

@@ -12,7 +12,7 @@ from ludens.core.agent import Agent, Ask
 from ludens.core.ask import build_ask
 from ludens.core.config import fallback_action, forfeits
 from ludens.core.errors import LudensError
-from ludens.core.random import Stream
+from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
@@ -176,15 +176,19 @@ class Belief(BlindPlayer):
 
     def _best(self, view: View, state: State, number: int) -> str | None:
         """What the best bot plays in a state; the same position is computed once."""
-        key = (self.seat, view.text(state, self.seat) if view.has_text else f"{id(self)} {number}")
-        if view.has_text and key in self.choices:
-            return self.choices[key][0]
-        bot = agent(BEST, self.game).sit(self.game, self.seat, self.random.fork("best", number))
+        random, key = self.random.fork("best", number), (self.seat, "")
+        if view.has_text:
+            key = (self.seat, view.text(state, self.seat))
+            if key in self.choices:
+                return self.choices[key][0]
+            random = stream(0, *key)  # whichever episode comes to it first
+        bot = agent(BEST, self.game).sit(self.game, self.seat, random)
         ask = build_ask(view, state, self.seat, bot.sees, self.config)
         try:
             reply = run_sync(bot.act(ask))
             action = reply.action or ask.format.read(reply.text, ask.legal)
         except LudensError:
             return None
-        self.choices[key] = [action]
+        if view.has_text:
+            self.choices[key] = [action]
         return action

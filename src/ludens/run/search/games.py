@@ -36,6 +36,8 @@ REPLAYS = 16
 """Games of the best bot that are tried as scripts."""
 SEEDS = 6
 """Episodes in which two scripts are compared."""
+LUCKY = 4
+"""As many times more, where scores differ between seeds."""
 MOST_CANDIDATES = 120
 MOST_CONSTANTS = 10
 LONGEST_RESERVE = 40
@@ -170,22 +172,28 @@ def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, epi
     large budget from a random one."""
     dice = stream(training.budget, "climb")
     starts = [*starts, *([_random_script(starts[0], words, dice)] if episodes >= 40 * SEEDS else ())]
-    best: tuple[float, Script] = (-inf, starts[0])
+    climbed: list[Script] = []
     for current in starts:
-        value = fmean(training.values(current, range(200, 200 + SEEDS)))
-        for _ in range(max(0, episodes // len(starts) - SEEDS) // SEEDS):
+        values = training.values(current, range(200, 200 + SEEDS))
+        # Where luck matters, few episodes would reward it.
+        count = SEEDS if max(values) - min(values) < 1e-9 else LUCKY * SEEDS
+        values += training.values(current, range(200 + SEEDS, 200 + count))
+        value = fmean(values)
+        for _ in range(max(0, episodes // len(starts) - count) // count):
             other = _mutated(current, words, dice)
-            reached = _at_least(training, other, value)
+            reached = _at_least(training, other, value, count)
             if reached is not None:
                 current, value = other, reached
-        best = max(best, (value, current), key=lambda pair: pair[0])
-    return best[1]
+        climbed.append(current)
+    compared = [*climbed, *starts]
+    means = [fmean(training.values(script, range(700, 700 + LUCKY * SEEDS))) for script in compared]
+    return compared[means.index(max(means))]
 
 
-def _at_least(training: Training, script: Script, least: float) -> float | None:
-    """The mean value of a script; None as soon as one episode shows that it is far from what is needed."""
+def _at_least(training: Training, script: Script, least: float, count: int) -> float | None:
+    """The mean value of a script; None as soon as some episodes show that it is far from what is needed."""
     values: list[float] = []
-    for number in range(200, 200 + SEEDS):
+    for number in range(200, 200 + count):
         values += training.values(script, [number])
         if len(values) >= 2 and fmean(values) < least - abs(least):
             return None
