@@ -30,7 +30,7 @@ def test_json_agrees_with_the_file(ludens: Run, tmp_path: Path) -> None:
     render = ("--seat", "white", "--theme", "contrast", "--size", "300", "--out", str(file))
     ran = ludens(*game, *render, "--json")
     told = json.loads(ran.out)
-    assert told["options"] == {"rows": 6, "columns": 5}
+    assert told["options"] == {"rows": 6, "columns": 5, "opening": 0, "twins": False}
     assert [list(actions) for actions in told["moves"]] == [["black"], ["white"]] * 2 + [["black"]]
     assert (told["to_act"], told["seat"]) == (["white"], "white")
     assert told["pictures"][0]["file"] == str(file)
