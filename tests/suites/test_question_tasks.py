@@ -54,7 +54,7 @@ WIDER = {
         "boards of kings and queens have five contents",
     ),
     "viki: activate": (0.25, "one team is right in a fifth of the scenes, and a guess is one of 41 teams"),
-    "viki: activate/out-of-domain": (0.20, "one robot with arms is often enough to bring one dish"),
+    "viki: activate/out-of-domain": (0.25, "one robot with arms is often enough to bring one dish"),
     "viki: plan/out-of-domain": (0.20, "tasks are few, and the usual plan for one is often right"),
     "viki: trace": (0.20, "a path through the middle of the floor is nearer to any other than a random one"),
 }
