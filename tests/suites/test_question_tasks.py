@@ -21,7 +21,8 @@ ABOVE_CHANCE, BLIND = 0.08, 0.65
 UPPER = 0.80
 """The best player must reach this."""
 LOWER = {
-    "vs-bench: reason/kuhn": (0.70, "the other's card is hidden, and no bet is likelier than two thirds")
+    "vs-bench: reason/kuhn": (0.70, "the other's card is hidden, and no bet is likelier than two thirds"),
+    "vs-bench-sight: reason/kuhn": (0.45, "the same, in both worlds of a pair"),
 }
 """Tasks in which the best player cannot reach as much, and why."""
 SHARED = 0.05
@@ -46,6 +47,7 @@ FEW_QUESTIONS = {
     "rule?board=tic_tac_toe&filled=4-8": "tic-tac-toe has few positions",
 }
 """Games with few different questions, which all seeds share."""
+FEW_QUESTIONS |= {f"{game}&twins=true": reason for game, reason in FEW_QUESTIONS.items()}
 
 WIDER = {
     "playground-sweeps: variety/K": (0.30, "boards of kings have three contents, answers thirteen"),

@@ -71,7 +71,9 @@ def test_pictures_that_bots_cannot_read_need_a_reference(place: Path) -> None:
 
 def test_one_model_sits_among_varied_partners() -> None:
     for name in ("vision-zero-sight", "vision-zero-sight-mini"):
-        for task in suite(name).tasks:
+        votes = [task for task in suite(name).tasks if task.name.startswith("vote/")]
+        assert {task.metrics[0].name for task in votes} == {"both"}
+        for task in suite(name).tasks[len(votes) :]:
             civilian, spy = task.seatings
             assert [seat for seat, who in civilian.items() if who == MODEL] == ["civilian_1"]
             assert [seat for seat, who in spy.items() if who == MODEL] == ["spy"]
@@ -81,8 +83,8 @@ def test_one_model_sits_among_varied_partners() -> None:
             assert partners == {who for seat, who in spy.items() if seat != "spy"}
             assert task.metrics[0].name == "votes right"
             assert {metric.name for metric in task.metrics} == set(BY_NAME)
-    assert [task.name for task in suite("vision-zero-sight-mini").tasks] == ["flat"]
-    copies, _ = suite("vision-zero-sight?seats=copies").tasks[0].seatings
+    assert [task.name for task in suite("vision-zero-sight-mini").tasks] == ["vote/flat", "flat"]
+    copies, _ = suite("vision-zero-sight?seats=copies").tasks[-1].seatings
     assert list(copies.values()).count(MODEL) == 4
 
 
