@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from ludens.run.baselines import many
-from ludens.run.baselines.many import Order
+from ludens.run.baselines.many import BaselineOrder
 from ludens.run.references import TaskReferences, read_references
 from ludens.run.task import suite
 from ludens.suites import CATALOGUE, PLAYED_BY_PEOPLE
@@ -64,11 +65,13 @@ def test_a_suite_of_the_user_is_measured_in_processes(ludens: Run, tmp_path: Pat
 def test_every_suite_is_shown(ludens: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those whose tasks are stored under the name of another suite that shares them."""
 
-    def nothing(wanted: Sequence[Order], workers: int) -> Iterator[tuple[Order, TaskReferences]]:
+    def nothing(
+        wanted: Sequence[BaselineOrder], workers: int
+    ) -> Iterator[tuple[BaselineOrder, TaskReferences]]:
         for order in wanted:
             yield order, TaskReferences("another", "name", "", 1, order.episodes, ())
 
-    monkeypatch.setattr(many, "measured", nothing)
+    monkeypatch.setattr(import_module("ludens.cli.baselines"), "measure_all", nothing)
     monkeypatch.setattr(many, "default_episodes", lambda task: 1)
     ran = ludens("baselines", name)
     assert ran.code == 0, ran.err
