@@ -15,7 +15,7 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.games.spy.sources import photos
 from ludens.games.spy.sources.edits import EDITORS, EDITS
 from ludens.games.spy.sources.photos import Photos
-from ludens.pictures.writer import Made, Skip
+from ludens.pictures.writer import EntryContents, Skip
 
 
 def photo(seed: int = 0, size: tuple[int, int] = (160, 120)) -> Image.Image:
@@ -52,11 +52,11 @@ def things(size: tuple[int, int] = (240, 180), seed: int = 0) -> Image.Image:
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
-def changed(made: Made) -> np.ndarray:
+def changed(made: EntryContents) -> np.ndarray:
     return np.abs(pixels(made.pictures["original"]) - pixels(made.pictures["modified"])).max(-1)
 
 
-def made_by(folder: Path, **options: Any) -> Made:
+def made_by(folder: Path, **options: Any) -> EntryContents:
     """The first pair that can be made of the picture."""
     things().save(folder / "cat.png")
     for seed in range(20):

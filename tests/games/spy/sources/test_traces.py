@@ -12,17 +12,17 @@ import pytest
 from PIL import Image
 
 from ludens.games.spy.sources.photos import Photos
-from ludens.pictures.writer import Made, Skip
+from ludens.pictures.writer import EntryContents, Skip
 from tests.support.photographs import save_photographs
 
 Array = npt.NDArray[np.float64]
 RIM = 8
 
 
-def made_pairs(folder: Path, count: int, seed: int) -> list[Made]:
+def made_pairs(folder: Path, count: int, seed: int) -> list[EntryContents]:
     """So many pairs of edited pictures; those in which nothing can be edited are left out."""
     save_photographs(folder, 3 * count, seed)
-    generator, pairs = Photos(folder=str(folder), seed=seed), list[Made]()
+    generator, pairs = Photos(folder=str(folder), seed=seed), list[EntryContents]()
     for number in range(3 * count):
         try:
             pairs.append(generator.make(number))
@@ -55,7 +55,7 @@ def statistics(pixels: Array, box: Sequence[int]) -> list[float]:
     ]  # fmt: skip
 
 
-def patches(pairs: Sequence[Made]) -> tuple[Array, Array, npt.NDArray[np.int64]]:
+def patches(pairs: Sequence[EntryContents]) -> tuple[Array, Array, npt.NDArray[np.int64]]:
     """Statistics of every edited place and of the same place in the other picture; 1 where it is edited; the
     number of the pair."""
     rows, labels, groups = list[list[float]](), list[float](), list[int]()
