@@ -43,6 +43,6 @@ def test_recipe_needs_twins_and_even_numbers() -> None:
     with pytest.raises(BadOption, match="played without it"):
         check(plain)
     with pytest.raises(BadOption, match="a game without twins"):
-        check(replace(plain, play=PlayOptions(game="tic_tac_toe")))
+        check(replace(plain, play=PlayOptions(game="sudoku")))
     with pytest.raises(BadOption, match="must be even"):
         check(replace(plain, play=PlayOptions(game="qa?board=chess&twins=true", episodes=127)))

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context, parent_process, resource_tracker
+from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -72,6 +73,7 @@ def run_in_processes(
     """
     pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (start, args))
     source, waiting = iter(items), dict[Future[R], T]()
+    started: dict[int, BaseProcess] = {}
     try:
         while True:
             for item in islice(source, max(0, 2 * workers - len(waiting))):
@@ -80,12 +82,15 @@ def run_in_processes(
             if not waiting:
                 pool.shutdown()
                 return
+            started.update(pool._processes or {})  # a broken pool forgets them
             first = next(iter(waiting))
             for future in [first] if ordered else wait(waiting, return_when=FIRST_COMPLETED).done:
                 result = future.result()
                 yield waiting.pop(future), result
     except BrokenProcessPool:
-        codes = [process.exitcode for process in (pool._processes or {}).values() if process.exitcode]
+        for process in started.values():
+            process.join(1)
+        codes = [process.exitcode for process in started.values() if process.exitcode]
         raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
     finally:
         processes = list((pool._processes or {}).values())
