@@ -97,6 +97,12 @@ def test_what_is_known_already_stays_if_it_is_better() -> None:
     assert (found.players, found.searched) == ((), 20)
 
 
+def test_scores_of_players_that_see_one_cue_stay() -> None:
+    cue = score_of("cue", RIGHT, "types present", RIGHT.over([(seed, float(seed % 2)) for seed in range(40)]))
+    known = TaskReferences("mine", "none", "test/leaky", 1, 40, (cue,))
+    assert cue in search("mine", leaky_task("none"), 40, 20, known).references.scores
+
+
 def test_a_second_search_does_not_change_the_players_of_earlier_scores() -> None:
     first = result_of("notes", False, 160).references
     second = search("mine", leaky_task("notes"), 40, 161, first)

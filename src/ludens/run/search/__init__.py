@@ -287,7 +287,8 @@ def _merged(
         upper = best(known.get("upper", metric), "upper", simple)
         if upper is not None and blind is not None and sign * blind.mean > sign * upper.mean:
             upper = replace(blind, kind="upper")
-        scores += filter(None, (known.get("chance", metric), blind, upper))
+        cues = [score for score in known.scores if (score.kind, score.metric) == ("cue", metric.name)]
+        scores += filter(None, (known.get("chance", metric), blind, *cues, upper))
     named = {score.player for score in scores}
     earlier = [player for player in known.players if player.name in named]
     made = [_stored(name, player) for name, player in players.items() if name in named and name in searched]

@@ -119,10 +119,6 @@ class Vocabulary:
                 self.counts[one.known.seat][one.action] += 1
                 self.listed[one.known.seat].update(one.known.legal)
                 self.stages[one.known.stage][one.action] += 1
-            for actions in episode.actions.values():  # the last ones often decide
-                for seat in {one.known.seat for one in episode.decisions}:
-                    if episode.actions.get(seat) is actions:
-                        self.counts[seat][actions[-1]] += 1
 
     def of(self, seat: str) -> list[str]:
         """The actions of a seat, the most frequent first."""
