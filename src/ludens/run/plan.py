@@ -338,8 +338,7 @@ class Plan:
     @property
     def opponents(self) -> set[str]:
         """The specs of the players whom the suite seats."""
-        seatings = (seating for task in self.chosen.values() for seating in task.seatings)
-        return {who for seating in seatings for who in seating.values()} - {MODEL}
+        return {who for task in self.chosen.values() for who in task.opponents}
 
     @cached_property
     def render(self) -> RenderOptions:

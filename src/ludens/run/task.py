@@ -214,6 +214,11 @@ class Task:
         if not all(MODEL in seating.values() for seating in self.seatings):
             raise BadOption(f"in task {self.name!r} a seating has no seat for the model.")
 
+    @property
+    def opponents(self) -> list[str]:
+        """The specs of the players in the seats that are not measured."""
+        return sorted({who for seating in self.seatings for who in seating.values()} - {MODEL})
+
     def placed(self, index: int) -> tuple[int, int]:
         """Seed and seating of the episode with this index: every seed is played once in every seating."""
         return self.first_seed + index // len(self.seatings), index % len(self.seatings)

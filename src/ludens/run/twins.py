@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ludens.core.twins import MARKS, pair_of
+from ludens.run.comparisons import Place
 from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
 from ludens.run.task import EpisodeResult, Metric, Observation
 
 Marks = str
 """One sign per answer that differs between the worlds: `1` where it is right, else `0`."""
-Place = tuple[int, int, int]
 
 
 def pair_score(first: Marks, second: Marks) -> float:

@@ -113,7 +113,7 @@ def test_a_table_without_an_entry_plays_as_its_base() -> None:
 
 def test_a_mixed_player_plays_each_part_as_another() -> None:
     clue, vote = Script(actions={"x": ["b"]}), Script(actions={"x": ["c"]})
-    player = Mixed(TASK.config, {"spy/clue": clue}, vote)
+    player = Mixed(TASK.config, {"spy/clue": clue}, base=vote)
     assert choice(player, replace(KNOWN, role="spy", stage="clue")) == "b"
     assert choice(player, replace(KNOWN, role="spy", stage="vote")) == "c"
     assert not player.memory

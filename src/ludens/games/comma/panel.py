@@ -20,7 +20,7 @@ from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.comma.dialogue import Comma, Dialogue, read_actions
 from ludens.games.comma.pages import write
-from ludens.games.comma.puzzle import Manual, Puzzle
+from ludens.games.comma.puzzle import Puzzle
 from ludens.games.comma.view import CommaView
 
 PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
@@ -54,32 +54,28 @@ class PanelQuestion(TwinGame["PanelState"]):
     )
 
     def world(self, seed: int) -> PanelState:
-        game = _puzzle_game(self.puzzle)
-        manual = game.standard_manual
-        if self.manual == "random":
-            manual = game.random_manual(stream(seed, game.name, "manual"))
-        return PanelState(game, _decided(game, manual, stream(seed, game.name, "panel")))
+        game = _puzzle_game(self.puzzle, self.manual)
+        return PanelState(game, _decided(game.start(seed).puzzle))
 
     def pair(self, seed: int) -> tuple[PanelState, PanelState]:
         first, random = self.world(seed), stream(seed, "twin")
         game, panel = first.game, first.panel
         for _ in range(_ATTEMPTS):
-            other = _decided(game, panel.manual, Stream(random.bits())).briefed_as(panel)
+            other = _decided(game.panel(panel.manual, Stream(random.bits()))).briefed_as(panel)
             alike = other.actions == panel.actions and other.briefing == panel.briefing
             if alike and panel.apart(other):
                 return first, PanelState(game, other)
         raise BadOption(f"no twin of panel {seed} of {self.puzzle} was found.")
 
 
-@lru_cache(maxsize=len(PUZZLES))
-def _puzzle_game(puzzle: str) -> Comma:
-    game = make(f"comma/{puzzle}")
+@lru_cache(maxsize=2 * len(PUZZLES))
+def _puzzle_game(puzzle: str, manual: str) -> Comma:
+    game = make(f"comma/{puzzle}?manual={manual}")
     assert isinstance(game, Comma)
     return game
 
 
-def _decided(game: Comma, manual: Manual, random: Stream) -> Puzzle[Any]:
-    panel = game.panel(manual, random)
+def _decided(panel: Puzzle[Any]) -> Puzzle[Any]:
     panel.decide()
     return panel
 
@@ -145,9 +141,11 @@ class PanelQuestionView(View):
 
     def __init__(self, game: PanelQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        view = _puzzle_game(game.puzzle).view(render, seed)
+        puzzle = _puzzle_game(game.puzzle, game.manual)
+        view = puzzle.view(render, seed)
         assert isinstance(view, CommaView)
         self._view, self._pictures = view, view.offers("expert") == "image"
+        self._section = "next" if puzzle.puzzle_class.redraws else "all"
 
     def image(self, state: PanelState, seat: str) -> Picture:
         return self._view.image(Dialogue(state.game, state.panel), seat)
@@ -172,10 +170,9 @@ class PanelQuestionView(View):
         return "\n\n".join(parts)
 
     def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
-        section = "next" if _redraws(self.game.options["puzzle"]) else "all"
         where = "pictures" if self._pictures else "words"
         return {
-            "task": self.templates.fill(f"task {section}"),
+            "task": self.templates.fill(f"task {self._section}"),
             "where": self.templates.fill(f"manual in {where}"),
         }
 
@@ -184,7 +181,3 @@ class PanelQuestionView(View):
 
     def guess(self, state: PanelState, seat: str, random: Stream) -> str:
         return random.choice(state.panel.actions)
-
-
-def _redraws(puzzle: str) -> bool:
-    return _puzzle_game(puzzle).puzzle_class.redraws

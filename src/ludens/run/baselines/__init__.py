@@ -31,7 +31,7 @@ def default_episodes(task: Task) -> int:
     game = make(task.game)
     if game.question:
         return QUESTIONS
-    players = {BEST, *(who for seating in task.seatings for who in seating.values() if who != MODEL)}
+    players = (BEST, *task.opponents)
     most = SEARCHED if any(agent(player, game).computes for player in players) else GAMES
     wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
     return -(-wanted // swaps) * swaps

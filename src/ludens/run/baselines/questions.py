@@ -34,6 +34,9 @@ OTHER_SEEDS = 2**40
 VOCABULARY = 96
 """The most frequent right answers, and as many guesses, are candidates where the answer is a text."""
 
+Results = Sequence[Mapping[str, EpisodeResult | None]]
+"""For every question, the episode of each answer; None if it may not be given."""
+
 _TOKEN = re.compile(r"-?\d+|[^\d-]+|-")
 
 
@@ -62,30 +65,49 @@ def words_of(game: Game, state: State, seat: str, config: PlayConfig, vocabulary
     return Words(text, tuple(legal) if listed else tuple(vocabulary), listed)
 
 
-def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
+@dataclass(frozen=True)
+class Questions:
+    """Questions of other seeds with what every answer leads to."""
+
+    words: Sequence[Words]
+    vocabulary: tuple[str, ...]
+    """The answers that are tried where none are listed."""
+    results: Results
+
+    def examples(self, rewards: Sequence[Mapping[str, float]]) -> list[Example]:
+        return [Example(w, r) for w, r in zip(self.words, rewards, strict=True) if r]
+
+
+def questions(game: Game, task: Task, count: int) -> Questions:
     [seat] = game.seats
     states = [game.start(OTHER_SEEDS + number) for number in range(count)]
     listed = task.config.listed and not states[0].legal(seat).is_text
-    vocabulary = () if listed else candidates(game, states, seat)
-    questions = [words_of(game, state, seat, task.config, vocabulary) for state in states]
+    vocabulary = () if listed else tuple(candidates(game, states, seat))
+    words = [words_of(game, state, seat, task.config, vocabulary) for state in states]
     results = [
-        {answer: answered(game, state, seat, answer) for answer in words.answers}
-        for state, words in zip(states, questions, strict=True)
+        {answer: answered(game, state, seat, answer) for answer in one.answers}
+        for state, one in zip(states, words, strict=True)
     ]
+    return Questions(words, vocabulary, results)
+
+
+def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
+    asked = questions(game, task, count)
     players: dict[str, Agent] = {}
     tried: list[list[dict[str, float]]] = []
     for metric in task.metrics:
         aim = "" if metric == task.metrics[0] else f" for {metric.name}"
         if not metric.paired:
-            if vocabulary:
-                players[f"table: one answer{aim}"] = Constant(_best_answer(metric, vocabulary, results))
+            if asked.vocabulary:
+                answer = _best_answer(metric, asked.vocabulary, asked.results)
+                players[f"table: one answer{aim}"] = Constant(answer)
             continue
-        rewards = rewards_of(metric, results)
+        rewards = rewards_of(metric, asked.results)
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
-        table = best_table([Example(w, r) for w, r in zip(questions, rewards, strict=True) if r])
-        players[f"table: {table.name}{aim}"] = Fitted(table, vocabulary, task.config)
+        table = best_table(asked.examples(rewards))
+        players[f"table: {table.name}{aim}"] = Fitted(table, asked.vocabulary, task.config)
     return players
 
 
@@ -130,10 +152,6 @@ def best_table(examples: Sequence[Example]) -> RewardTable:
     tables += filter(None, (table_of_places(examples), table_of_pieces(examples)))
     scores = [table.validated(examples) for table in tables]
     return next(table for table, score in zip(tables, scores, strict=True) if score >= max(scores) - 1e-9)
-
-
-Results = Sequence[Mapping[str, EpisodeResult | None]]
-"""For every question, the episode of each answer; None if it may not be given."""
 
 
 def _best_answer(metric: Metric, vocabulary: Sequence[str], results: Results) -> str:

@@ -7,10 +7,10 @@ player can be rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isnan
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
@@ -57,7 +57,6 @@ TESTED = 3
 """Players that are tested on the seeds of the task: the best, and those that may be as good."""
 
 Say = Callable[[str], None]
-P = TypeVar("P", bound=BlindPlayer)
 
 
 @dataclass(frozen=True)
@@ -216,7 +215,7 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
     single: list[BlindPlayer] = [*bases, table]
     tried = list(brute(training, shown, words))
     if tried:
-        forced = _best_of(training, tried)
+        forced = training.best_of(tried, range(300, 306))
         yield "brute force", forced, False
         single.append(forced)
     imitator = imitators(training, shown)
@@ -226,7 +225,7 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
     if "blind" in training.game.bots:
         single.insert(0, OwnBlind(config))
     copies = list(copycats(training, words, single))
-    copy = _best_of(training, copies)
+    copy = training.best_of(copies, range(300, 306))
     yield f"copy: {copy.mode}", copy, False
     several = mixed(training, shown, [*single, *copies], training.left(1.0))
     if several is not None:
@@ -236,11 +235,6 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
             states = 5 if training.slow else 12
             belief = Belief(config, others, states, 4, training.task.seatings)
             yield f"belief: other seats {others}", belief, True
-
-
-def _best_of(training: Training, players: Sequence[P]) -> P:
-    values = [sum(training.values(player, range(300, 306))) for player in players]
-    return players[values.index(max(values))]
 
 
 def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[str, list[EpisodeResult]]]:
@@ -326,10 +320,10 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
     base = None if definition["base"] is None else _rebuilt(task, definition["base"])
     assert not isinstance(base, ByModel)
     if kind == MoveTable.kind:
-        return MoveTable(config, definition["by"], definition["actions"], base)
+        return MoveTable(config, definition["by"], definition["actions"], base=base)
     if kind == Copycat.kind:
-        return Copycat(config, definition["mode"], definition["stages"], base)
+        return Copycat(config, definition["mode"], definition["stages"], base=base)
     if kind == Mixed.kind:
         parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
-        return Mixed(config, parts, base)  # type: ignore[arg-type]
+        return Mixed(config, parts, base=base)  # type: ignore[arg-type]
     raise ValueError(f"unknown kind {kind!r}")

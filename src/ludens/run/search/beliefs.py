@@ -14,11 +14,17 @@ from ludens.core.config import fallback_action, forfeits
 from ludens.core.errors import LudensError
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
-from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.questions import OTHER_SEEDS
-from ludens.run.search.players import BlindPlayer, Definition, Known, first_allowed, received_words
-from ludens.run.search.training import PARTICLES, Memo, Remembering
+from ludens.run.search.players import (
+    BlindPlayer,
+    Definition,
+    Known,
+    action_of,
+    first_allowed,
+    received_words,
+)
+from ludens.run.search.training import PARTICLES, Memo, remembering
 from ludens.run.task import MODEL
 
 Others = Literal["known", "any"]
@@ -151,9 +157,7 @@ class Belief(BlindPlayer):
         if self.others == "any" and seat not in self._copies:
             return state.legal(seat).sample(random)
         bot = agents[seat]
-        ask = build_ask(view, state, seat, bot.sees, self.config)
-        reply = run_sync(bot.act(ask))
-        return reply.action or ask.format.read(reply.text, ask.legal)
+        return action_of(bot, build_ask(view, state, seat, bot.sees, self.config))
 
     @property
     def _copies(self) -> set[str]:
@@ -166,13 +170,9 @@ class Belief(BlindPlayer):
             who = self._seating.get(seat, MODEL)
             if seat == self.seat or (self.others == "any" and who != MODEL):
                 continue
-            bot = agent(BEST if who == MODEL else who, self.game)
-            agents[seat] = self._fast(bot).sit(self.game, seat, random.fork("bot", seat))
+            bot = remembering(agent(BEST if who == MODEL else who, self.game), self.game, self.memo, 3)
+            agents[seat] = bot.sit(self.game, seat, random.fork("bot", seat))
         return agents
-
-    def _fast(self, bot: Agent, samples: int = 3) -> Agent:
-        has_text = view_of(self.game, RenderOptions(), 0).has_text
-        return Remembering(bot, self.memo, samples) if bot.computes and has_text else bot
 
     def _best(self, view: View, state: State, number: int) -> str | None:
         """What the best bot plays in a state; the same position is computed once."""
@@ -185,8 +185,7 @@ class Belief(BlindPlayer):
         bot = agent(BEST, self.game).sit(self.game, self.seat, random)
         ask = build_ask(view, state, self.seat, bot.sees, self.config)
         try:
-            reply = run_sync(bot.act(ask))
-            action = reply.action or ask.format.read(reply.text, ask.legal)
+            action = action_of(bot, ask)
         except LudensError:
             return None
         if view.has_text:

@@ -13,11 +13,11 @@ from typing import Any
 from ludens.core.agent import Agent, Ask
 from ludens.core.errors import UsageError
 from ludens.core.random import Stream, stream
-from ludens.core.sync import run_sync
 from ludens.run.baselines.words import Answerer, Example, Words
 from ludens.run.search.models import MODELS, fit, validated
 from ludens.run.search.players import (
     COPY_MODES,
+    Based,
     BlindPlayer,
     BruteForce,
     Copycat,
@@ -27,6 +27,7 @@ from ludens.run.search.players import (
     Mixed,
     MoveTable,
     Script,
+    action_of,
     part_of,
 )
 from ludens.run.search.training import Training, ordered
@@ -66,8 +67,7 @@ class Demonstrator(BlindPlayer):
 
     def choose(self, known: Known, ask: Ask) -> str:
         assert self.bot is not None
-        reply = run_sync(self.bot.act(ask))
-        action = reply.action or ask.format.read(reply.text, ask.legal)
+        action = action_of(self.bot, ask)
         self.decisions.append(Decision(known, action))
         return action
 
@@ -137,13 +137,9 @@ class Vocabulary:
 
 def replayed(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
     """The moves of a bot in one episode, played in all others."""
-    best: tuple[float, Script] | None = None
-    for episode in sorted(shown, key=lambda one: -one.value)[:REPLAYS]:
-        script = Script(training.task.config, episode.actions, words.reserves())
-        value = fmean(training.values(script, range(100, 100 + SEEDS)))
-        if best is None or value > best[0]:
-            best = value, script
-    return None if best is None else best[1]
+    best = sorted(shown, key=lambda one: -one.value)[:REPLAYS]
+    scripts = [Script(training.task.config, one.actions, words.reserves()) for one in best]
+    return training.best_of(scripts, range(100, 100 + SEEDS)) if scripts else None
 
 
 def constant(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
@@ -153,14 +149,12 @@ def constant(training: Training, shown: Sequence[Demonstration], words: Vocabula
     for seat in words.counts:
         total.update(words.counts[seat])
         total.update(dict.fromkeys(words.listed[seat], 0))
-    best: tuple[float, Script] | None = None
+    scripts, reserves = [], words.reserves()
     for action in ordered(total)[:MOST_CONSTANTS]:
-        actions, reserve = {seat: [action] * length for seat in words.counts}, words.reserves()
-        script = Script(training.task.config, actions, {seat: [action, *reserve[seat]] for seat in reserve})
-        value = fmean(training.values(script, range(100, 100 + SEEDS)))
-        if best is None or value > best[0]:
-            best = value, script
-    return None if best is None else best[1]
+        actions = {seat: [action] * length for seat in words.counts}
+        reserve = {seat: [action, *reserves[seat]] for seat in reserves}
+        scripts.append(Script(training.task.config, actions, reserve))
+    return training.best_of(scripts, range(100, 100 + SEEDS)) if scripts else None
 
 
 def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, episodes: int) -> Script:
@@ -181,9 +175,7 @@ def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, epi
             if reached is not None:
                 current, value = other, reached
         climbed.append(current)
-    compared = [*climbed, *starts]
-    means = [fmean(training.values(script, range(700, 700 + LUCKY * SEEDS))) for script in compared]
-    return compared[means.index(max(means))]
+    return training.best_of([*climbed, *starts], range(700, 700 + LUCKY * SEEDS))
 
 
 def _at_least(training: Training, script: Script, least: float, count: int) -> float | None:
@@ -237,7 +229,7 @@ class _Node:
 
 
 @dataclass
-class Learner(BlindPlayer):
+class Learner(Based):
     """Learns a table of moves: tries actions where it knows the same, and prefers those that earned more.
 
     Actions are proposed by bots that see the state, by the player it starts from, or at random; it chooses
@@ -245,7 +237,6 @@ class Learner(BlindPlayer):
     """
 
     by: Key = "words"
-    base: BlindPlayer | None = None
     training: Training | None = None
     nodes: dict[str, _Node] = field(default_factory=dict)
     path: list[tuple[_Node, str]] = field(default_factory=list)
@@ -259,13 +250,11 @@ class Learner(BlindPlayer):
         super().begin()
         self.guides = {}
         self._follows = self.random.below(2) == 0
-        if self.base is not None:
-            self.base = self.base.sit(self.game, self.seat, self.random)
 
     def choose(self, known: Known, ask: Ask) -> str:
         node = self.nodes.setdefault(known.key(self.by), _Node())
         if node.base is None:
-            node.base = self._as_base(known, ask)
+            node.base = self._usual(known, ask)
         allowed = {action: sums for action, sums in node.tried.items() if known.allows(action)}
         if self._follows and node.base not in (None, *node.tried):
             action = str(node.base)
@@ -295,9 +284,9 @@ class Learner(BlindPlayer):
         legal = [action for action in ask.legal if known.allows(action)]
         if legal:
             return self.random.choice(legal)
-        return self._as_base(known, ask) or ask.legal.first
+        return self._usual(known, ask) or ask.legal.first
 
-    def _as_base(self, known: Known, ask: Ask) -> str | None:
+    def _usual(self, known: Known, ask: Ask) -> str | None:
         action = None if self.base is None else self.base.choose(known, ask)
         return action if action is not None and known.allows(action) else None
 
@@ -307,8 +296,7 @@ class Learner(BlindPlayer):
         name = names[-1] if self.random.below(4) else names[0]
         if name not in self.guides:
             self.guides[name] = self.training.guide(name, self.seat, self.random.fork(name))
-        reply = run_sync(self.guides[name].act(ask))
-        return reply.action or ask.format.read(reply.text, ask.legal)
+        return action_of(self.guides[name], ask)
 
     def learn(self, value: float) -> None:
         """Count what the episode earned for all that was done in it."""
@@ -362,14 +350,15 @@ class _Visited(dict[str, str]):
 
 def learned(training: Training, by: Key, base: BlindPlayer | None, episodes: int) -> MoveTable:
     """A table of moves, learned in as many episodes; only entries that it uses itself are kept."""
-    learner = Learner(training.task.config, by, base, training)
+    learner = Learner(training.task.config, by, training, base=base)
     for number in range(episodes):
         learner.learn(training.value(training.play(learner, 1000 + number)))
     table = _Visited(learner.table())
-    player = MoveTable(training.task.config, by, table, base)
+    player = MoveTable(training.task.config, by, table, base=base)
     for number in range(max(1, min(episodes, 40))):
         training.play(player, 1000 + number)
-    return MoveTable(training.task.config, by, {k: v for k, v in table.items() if k in table.used}, base)
+    kept = {key: action for key, action in table.items() if key in table.used}
+    return MoveTable(training.task.config, by, kept, base=base)
 
 
 def brute(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Iterator[BruteForce]:
@@ -474,7 +463,7 @@ def copycats(training: Training, words: Vocabulary, bases: Sequence[BlindPlayer]
     talk = [stage for stage in words.stages if words.talks(stage)]
     for mode in COPY_MODES if talk else COPY_MODES[:1]:
         for base in bases[:2] if talk else bases[:1]:
-            yield Copycat(training.task.config, mode, talk or list(words.stages), base)
+            yield Copycat(training.task.config, mode, talk or list(words.stages), base=base)
 
 
 def mixed(
@@ -489,12 +478,12 @@ def mixed(
     values = [fmean(training.values(player, numbers)) for player in players]
     reached = max(values)
     base = players[values.index(reached)]
-    best = Mixed(training.task.config, {}, base)
+    best = Mixed(training.task.config, base=base)
     for part in parts:
         for player in players:
             if player is base:
                 continue
-            other = Mixed(training.task.config, {**best.parts, part: player}, base)
+            other = Mixed(training.task.config, {**best.parts, part: player}, base=base)
             value = fmean(training.values(other, numbers))
             if value > reached:
                 best, reached = other, value

@@ -131,6 +131,12 @@ class BlindPlayer(Agent):
         )
 
 
+def action_of(bot: Agent, ask: Ask) -> str:
+    """What a bot plays."""
+    reply = run_sync(bot.act(ask))
+    return reply.action or ask.format.read(reply.text, ask.legal)
+
+
 def first_allowed(known: Known, wanted: Sequence[str]) -> str:
     """The first of some actions that may be legal; else the first legal one, or the first of all."""
     for action in wanted:
@@ -138,6 +144,30 @@ def first_allowed(known: Known, wanted: Sequence[str]) -> str:
             return action
     rest = (action for action in known.legal if known.allows(action))
     return next(rest, wanted[0] if wanted else next(iter(known.legal), ""))
+
+
+@dataclass
+class Based(BlindPlayer):
+    """A player that plays as another one where it has no move of its own."""
+
+    base: BlindPlayer | None = field(default=None, kw_only=True)
+
+    @property
+    def memory(self) -> bool:
+        return self.base is not None and self.base.memory
+
+    def begin(self) -> None:
+        super().begin()
+        if self.base is not None:
+            self.base = self.base.sit(self.game, self.seat, self.random)
+
+    def as_base(self, known: Known, ask: Ask) -> str:
+        """What the other player plays; the first legal action if there is none."""
+        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+
+    @property
+    def base_definition(self) -> Definition | None:
+        return None if self.base is None else self.base.definition
 
 
 @dataclass
@@ -168,33 +198,27 @@ def _lists(texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 @dataclass
-class MoveTable(BlindPlayer):
+class MoveTable(Based):
     """Looks up what it knows in a table of actions; where there is no entry, it plays as another player."""
 
     by: Key = "words"
     actions: Mapping[str, str] = field(default_factory=dict)
-    base: BlindPlayer | None = None
     kind = "tree"
 
     @property
     def memory(self) -> bool:
-        return self.by in ("refusals", "words") or (self.base is not None and self.base.memory)
-
-    def begin(self) -> None:
-        super().begin()
-        if self.base is not None:
-            self.base = self.base.sit(self.game, self.seat, self.random)
+        return self.by in ("refusals", "words") or super().memory
 
     def choose(self, known: Known, ask: Ask) -> str:
         action = self.actions.get(known.key(self.by))
         if action is not None and known.allows(action):
             return action
-        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+        return self.as_base(known, ask)
 
     @property
     def definition(self) -> Definition:
-        base = None if self.base is None else self.base.definition
-        return {"kind": self.kind, "by": self.by, "actions": dict(self.actions), "base": base}
+        actions = dict(self.actions)
+        return {"kind": self.kind, "by": self.by, "actions": actions, "base": self.base_definition}
 
 
 @dataclass
@@ -239,7 +263,7 @@ def messages_in(words: str) -> list[str]:
 
 
 @dataclass
-class Copycat(BlindPlayer):
+class Copycat(Based):
     """Repeats what others said: the latest or the first message, two of them, or one in another order.
 
     Where actions are listed, it plays the one that was mentioned last. Before anybody has spoken, and in
@@ -249,23 +273,11 @@ class Copycat(BlindPlayer):
     mode: CopyMode = "latest"
     stages: Sequence[str] = ()
     """In which it copies."""
-    base: BlindPlayer | None = None
     kind = "copy"
-
-    @property
-    def memory(self) -> bool:
-        return self.base is not None and self.base.memory
-
-    def begin(self) -> None:
-        super().begin()
-        if self.base is not None:
-            self.base = self.base.sit(self.game, self.seat, self.random)
 
     def choose(self, known: Known, ask: Ask) -> str:
         action = self._copied(known) if known.stage in self.stages else None
-        if action is not None:
-            return action
-        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+        return self.as_base(known, ask) if action is None else action
 
     def _copied(self, known: Known) -> str | None:
         if known.legal:
@@ -284,8 +296,8 @@ class Copycat(BlindPlayer):
 
     @property
     def definition(self) -> Definition:
-        base = None if self.base is None else self.base.definition
-        return {"kind": self.kind, "mode": self.mode, "stages": list(self.stages), "base": base}
+        stages = list(self.stages)
+        return {"kind": self.kind, "mode": self.mode, "stages": stages, "base": self.base_definition}
 
 
 @dataclass
@@ -300,8 +312,7 @@ class OwnBlind(BlindPlayer):
         self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
 
     def choose(self, known: Known, ask: Ask) -> str:
-        reply = run_sync(self._bot.act(ask))
-        return reply.action or ask.format.read(reply.text, ask.legal)
+        return action_of(self._bot, ask)
 
     @property
     def definition(self) -> Definition:
@@ -314,32 +325,27 @@ def part_of(known: Known) -> str:
 
 
 @dataclass
-class Mixed(BlindPlayer):
+class Mixed(Based):
     """Plays each part of a game, a stage in a role, as another player."""
 
     parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
-    base: BlindPlayer | None = None
-    """Plays all other parts."""
     kind = "mixed"
 
     @property
     def memory(self) -> bool:
-        return any(one.memory for one in (*self.parts.values(), self.base) if one is not None)
+        return super().memory or any(one.memory for one in self.parts.values())
 
     def begin(self) -> None:
         super().begin()
-        assert self.base is not None
-        self.base = self.base.sit(self.game, self.seat, self.random)
         self.parts = {
             part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
         }
 
     def choose(self, known: Known, ask: Ask) -> str:
-        assert self.base is not None
-        return self.parts.get(part_of(known), self.base).choose(known, ask)
+        part = self.parts.get(part_of(known))
+        return self.as_base(known, ask) if part is None else part.choose(known, ask)
 
     @property
     def definition(self) -> Definition:
-        assert self.base is not None
         parts = {part: one.definition for part, one in self.parts.items()}
-        return {"kind": self.kind, "parts": parts, "base": self.base.definition}
+        return {"kind": self.kind, "parts": parts, "base": self.base_definition}

@@ -2,55 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ludens.core.game import Game
 from ludens.run.baselines.questions import (
     OTHER_SEEDS,
     Fitted,
-    answered,
+    Questions,
     best_table,
-    candidates,
+    questions,
     rewards_of,
-    words_of,
 )
 from ludens.run.baselines.words import Answerer, Example
 from ludens.run.search.models import MODELS, fit, validated
 from ludens.run.search.players import Definition
-from ludens.run.task import Metric, Task
+from ludens.run.task import Task
 
 TABLE = "table"
 
 
-@dataclass(frozen=True)
-class Questions:
-    """Questions of other seeds with the reward of every answer."""
-
-    metric: Metric
-    vocabulary: tuple[str, ...]
-    examples: Sequence[Example]
-    count: int
-    """How many were made; the metric may count fewer."""
-
-
-def questions(game: Game, task: Task, count: int) -> Questions | None:
-    """As many questions, by the first metric that tells answers apart; None if none does."""
-    [seat] = game.seats
-    states = [game.start(OTHER_SEEDS + number) for number in range(count)]
-    listed = task.config.listed and not states[0].legal(seat).is_text
-    vocabulary = () if listed else candidates(game, states, seat)
-    asked = [words_of(game, state, seat, task.config, vocabulary) for state in states]
-    results = [
-        {answer: answered(game, state, seat, answer) for answer in words.answers}
-        for state, words in zip(states, asked, strict=True)
-    ]
+def rewarded(asked: Questions, task: Task) -> list[Example]:
+    """The questions with the reward of every answer by the first metric that tells answers apart, if one
+    does."""
     for metric in task.metrics:
-        rewards = rewards_of(metric, results) if metric.paired else None
+        rewards = rewards_of(metric, asked.results) if metric.paired else None
         if rewards is not None:
-            examples = [Example(w, r) for w, r in zip(asked, rewards, strict=True) if r]
-            return Questions(metric, vocabulary, examples, count)
-    return None
+            return asked.examples(rewards)
+    return []
 
 
 @dataclass
@@ -74,26 +53,26 @@ class ByModel(Fitted):
 
 def question_players(game: Game, task: Task, count: int) -> Iterator[tuple[str, ByModel, float]]:
     """Name, player and mean reward on questions it was not fitted to, of each kind of model."""
-    known = questions(game, task, count)
-    if known is None or len(known.examples) < 8:
+    asked = questions(game, task, count)
+    examples = rewarded(asked, task)
+    if len(examples) < 8:
         return
     for name in (TABLE, *MODELS):
         if name == TABLE:
-            table = best_table(known.examples)
-            yield f"table: {table.name}", _player(known, table, name, task), table.validated(known.examples)
+            table = best_table(examples)
+            yield f"table: {table.name}", _player(asked, table, name, task), table.validated(examples)
         else:
-            model = fit(name, known.examples)
-            yield name, _player(known, model, name, task), validated(name, known.examples)
+            model = fit(name, examples)
+            yield name, _player(asked, model, name, task), validated(name, examples)
 
 
-def _player(known: Questions, model: Answerer, name: str, task: Task) -> ByModel:
-    return ByModel(model, known.vocabulary, task.config, name, known.count)
+def _player(asked: Questions, model: Answerer, name: str, task: Task) -> ByModel:
+    return ByModel(model, asked.vocabulary, task.config, name, len(asked.words))
 
 
 def rebuilt_model(game: Game, task: Task, definition: Definition) -> ByModel:
     """The player of a definition: its model is fitted again, to the same questions."""
-    known = questions(game, task, int(definition["questions"]))
-    assert known is not None
-    name = str(definition["model"])
-    model: Answerer = best_table(known.examples) if name == TABLE else fit(name, known.examples)
-    return _player(known, model, name, task)
+    asked = questions(game, task, int(definition["questions"]))
+    examples, name = rewarded(asked, task), str(definition["model"])
+    model: Answerer = best_table(examples) if name == TABLE else fit(name, examples)
+    return _player(asked, model, name, task)

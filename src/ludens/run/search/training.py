@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isnan
 from statistics import fmean, stdev
+from typing import TypeVar
 
 from ludens.agents import BEST, agent
 from ludens.core.agent import Agent, Ask, Reply
@@ -18,13 +19,14 @@ from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, view_of
 from ludens.loop import play
 from ludens.run.baselines.questions import OTHER_SEEDS
-from ludens.run.task import MODEL, EpisodeResult, Metric, Task, own_return
+from ludens.run.task import MODEL, EpisodeResult, Metric, Task, entrant_seats, own_return
 
 VALIDATION, PARTICLES = 2**32, 2**33
 """Where the seeds of validation and of imagined states begin, after `OTHER_SEEDS`."""
 SAMPLES = 8
 """Replies of a slow bot to one position that are computed; later ones are drawn from these."""
 
+P = TypeVar("P", bound=Agent)
 Memo = dict[tuple[str, str], list[str]]
 
 
@@ -54,6 +56,12 @@ class Remembering(Agent):
         return Reply(replies[-1], replies[-1])
 
 
+def remembering(bot: Agent, game: Game, memo: Memo, samples: int = SAMPLES) -> Agent:
+    """A bot that remembers what it computed, if it computes for long and positions have a text."""
+    has_text = view_of(game, RenderOptions(), 0).has_text
+    return Remembering(bot, memo, samples) if bot.computes and has_text else bot
+
+
 @dataclass
 class Training:
     """Plays a task on other seeds."""
@@ -78,39 +86,34 @@ class Training:
     def others(self) -> list[Mapping[str, Agent]]:
         """For every seating, the agents of the seats that are not measured."""
         return [
-            {seat: self.fast(agent(who, self.game)) for seat, who in seating.items() if who != MODEL}
+            {
+                seat: remembering(agent(who, self.game), self.game, self._memo)
+                for seat, who in seating.items()
+                if who != MODEL
+            }
             for seating in self.task.seatings
         ]
 
     @cached_property
     def slow(self) -> bool:
         """Whether a bot in it searches."""
-        opponents = {who for seating in self.task.seatings for who in seating.values() if who != MODEL}
-        return any(agent(who, self.game).computes for who in opponents | set(self.guides[:1]))
+        players = {*self.task.opponents, *self.guides[:1]}
+        return any(agent(player, self.game).computes for player in players)
 
     @cached_property
     def guides(self) -> tuple[str, ...]:
         """Bots that propose moves while a player is fitted: the best one, and opponents that search."""
-        opponents = {who for seating in self.task.seatings for who in seating.values() if who != MODEL}
-        searching = sorted(who for who in opponents if agent(who, self.game).computes)
+        searching = [who for who in self.task.opponents if agent(who, self.game).computes]
         try:
             agent(BEST, self.game).sit(self.game, self.game.seats[0], stream(0, "guide"))
         except UsageError:
             return tuple(searching)
         return BEST, *searching
 
-    def fast(self, bot: Agent) -> Agent:
-        """A bot that remembers what it computed, if it computes for long and positions have a text."""
-        has_text = view_of(self.game, RenderOptions(), 0).has_text
-        return Remembering(bot, self._memo) if bot.computes and has_text else bot
-
     def guide(self, spec: str, seat: str, random: Stream) -> Agent:
         """A bot in a seat that says what it would do."""
-        bot = agent(spec, self.game)
-        if bot.computes and view_of(self.game, RenderOptions(), 0).has_text:
-            memo = self._guesses if spec == BEST else self._memo
-            bot = Remembering(bot, memo, 1 if spec == BEST else SAMPLES)
-        return bot.sit(self.game, seat, random)
+        memo, samples = (self._guesses, 1) if spec == BEST else (self._memo, SAMPLES)
+        return remembering(agent(spec, self.game), self.game, memo, samples).sit(self.game, seat, random)
 
     def play(self, player: Agent, number: int, exact: bool = False) -> EpisodeResult:
         """The episode with this number: a seed after `OTHER_SEEDS`, and one of the seatings.
@@ -123,7 +126,7 @@ class Training:
         if exact:
             agents |= {seat: agent(who, self.game) for seat, who in seats.items() if who != MODEL}
         episode = run_sync(play(self.game, agents, seed, config=self.task.config))
-        return EpisodeResult("", episode, tuple(seat for seat, who in seats.items() if who == MODEL))
+        return EpisodeResult("", episode, entrant_seats(self.task, seating))
 
     def value(self, result: EpisodeResult) -> float:
         """What an episode is worth: the metric, higher is better; returns break ties."""
@@ -135,6 +138,11 @@ class Training:
 
     def values(self, player: Agent, numbers: Iterable[int]) -> list[float]:
         return [self.value(self.play(player, number)) for number in numbers]
+
+    def best_of(self, players: Sequence[P], numbers: Sequence[int]) -> P:
+        """The player with the highest sum over some episodes; the first of those that are equal."""
+        sums = [sum(self.values(player, numbers)) for player in players]
+        return players[sums.index(max(sums))]
 
     def validate(self, player: Agent, count: int) -> Validated:
         """The score of a player on seeds that no player was fitted to."""
