@@ -81,6 +81,13 @@ class RemembersEarlierEpisodes(Pebbles):
         return super().start(seed + next(self.episodes))
 
 
+@breaks("a seed decides only what is declared")
+class DealsInSecret(Pebbles):
+    @property
+    def seeded(self) -> bool:
+        return False
+
+
 @breaks("to act and legal agree")
 class MayMoveOutOfTurn(Other):
     class state(PebblesState):

@@ -78,6 +78,12 @@ class Game(ABC):
         """
         return ""
 
+    @property
+    def seeded(self) -> bool:
+        """Whether the seed decides something: a deal, an opening, what is drawn. If not, equal moves make
+        equal games, and intervals count a game once, on however many seeds it was played."""
+        return True
+
     def prepare(self, seeds: Iterable[int]) -> None:
         """Make in advance, and keep on the disk, what `start` takes long for; by default nothing."""
 

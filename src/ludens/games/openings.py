@@ -39,6 +39,10 @@ class BoardGame(TwinGame[SpielState], SpielGame):
     usual_opening: ClassVar[int]
     """The number of random moves of twins where `opening` is 0."""
 
+    @property
+    def seeded(self) -> bool:
+        return self.opening > 0 or self.twins
+
     @abstractmethod
     def level(self, state: SpielState) -> bool:
         """Whether neither side is ahead, as far as a short search sees."""

@@ -18,7 +18,16 @@ from ludens.run.lines import read_episode
 from ludens.run.plan import job_key
 from ludens.run.rows import EPISODES, STATS, EpisodeRow, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, normalised
-from ludens.run.task import EpisodeResult, Group, LabelPair, Metric, Observation, Task, entrant_seats
+from ludens.run.task import (
+    EpisodeResult,
+    Group,
+    LabelPair,
+    Metric,
+    Observation,
+    Task,
+    entrant_seats,
+    groups_of,
+)
 from ludens.run.twins import pair_scores
 
 TRUNCATED_LIMIT = 0.02
@@ -134,19 +143,24 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         return {place: number for place, number in pairs if number}
 
     def groups(self) -> list[Group]:
-        """The cluster of each episode, or its seed."""
+        """The cluster of each episode where other seeds have it too, else its seed."""
         if not self._clusters:
             return list(self.seeds())
-        numbers = self._columns["cluster"].tolist()
-        return [
-            self._clusters[number] if number >= 0 else seed
-            for number, seed in zip(numbers, self.seeds(), strict=True)
-        ]
+        names = (*self._clusters, "")  # the last one for -1
+        return groups_of(self.seeds(), [names[number] for number in self._columns["cluster"].tolist()])
 
     def clusters(self) -> dict[int, str]:
-        """The cluster of each seed that has one."""
-        pairs = zip(self.seeds(), self.groups(), strict=True)
-        return {seed: group for seed, group in pairs if isinstance(group, str)}
+        """The clusters of each seed that shares one, of all its seatings."""
+        shared: dict[int, set[str]] = {}
+        for seed, group in zip(self.seeds(), self.groups(), strict=True):
+            if isinstance(group, str):
+                shared.setdefault(seed, set()).add(group)
+        return {seed: " ".join(sorted(groups)) for seed, groups in shared.items()}
+
+    @property
+    def distinct(self) -> int:
+        """How many different games, or worlds that seeds share, the episodes are."""
+        return len({*zip(self.groups(), self._columns["seating"].tolist(), strict=True)})
 
     def observations(self, metric: int, twins: bool = False) -> list[Observation]:
         """Group and value of each episode that counts; with `twins` the seed, which tells the pair."""
@@ -197,6 +211,11 @@ class Cell:
     def few(self) -> bool:
         """Whether it has too few seeds, or clusters of them, to show a difference to anybody."""
         return len(set(self.episodes.groups())) < MIN_NONZERO
+
+    @property
+    def repeats(self) -> bool:
+        """Whether episodes of several seeds are the same game, or share a world."""
+        return any(isinstance(group, str) for group in self.episodes.groups())
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""

@@ -89,6 +89,13 @@ def compare(
     return compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task)
 
 
+def joint_clusters(first: Clusters, second: Clusters) -> Clusters:
+    """The clusters of the seeds of two entrants: two seeds are alike where they are so for both."""
+    return {
+        seed: f"{first.get(seed, seed)} / {second.get(seed, seed)}" for seed in first.keys() & second.keys()
+    }
+
+
 def compare_seeds(
     metric: Metric,
     first: SeedMeans,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -76,6 +77,18 @@ class TaskReferences:
     """Those among the scores that were searched for."""
     searched: int = 0
     """Episodes or questions in which the search fitted players; 0 if nobody has searched."""
+
+    def blind_share(self, metric: Metric) -> float:
+        """How far a player that never looks comes on the way from chance to the upper bound; NaN if unknown.
+
+        Where nobody guesses, the worst value stands for chance.
+        """
+        blind, upper = self.get("blind", metric), self.get("upper", metric)
+        if blind is None or upper is None:
+            return nan
+        chance, least = self.get("chance", metric), metric.limits[0 if metric.higher_is_better else 1]
+        low = chance.mean if chance is not None else least
+        return (blind.mean - low) / (upper.mean - low) if isfinite(low) and upper.mean != low else nan
 
     def get(self, kind: Kind, metric: Metric) -> Score | None:
         matches = (s for s in self.scores if s.kind == kind and s.metric == metric.name)

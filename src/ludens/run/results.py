@@ -22,6 +22,7 @@ from ludens.run.comparisons import (
     SeedMeans,
     blind_control,
     compare_seeds,
+    joint_clusters,
     pairs_to_compare,
     seed_means,
 )
@@ -139,7 +140,7 @@ class SuiteResults:
                 if (name, seatings) not in by_seed:
                     by_seed[name, seatings] = seed_means(cells[name].paired_values(metric), seatings)
             left, right = by_seed[a, seatings], by_seed[b, seatings]
-            clusters = {**cells[b].episodes.clusters(), **cells[a].episodes.clusters()}
+            clusters = joint_clusters(cells[a].episodes.clusters(), cells[b].episodes.clusters())
             yield compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task.name)
 
 
@@ -308,7 +309,7 @@ def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
         ours, blind = ((c.metrics[metric.name], c.paired_values(metric)) for c in (cell, best.cells[name]))
         if isnan(ours[0].mean) or isnan(blind[0].mean):  # some metrics need more episodes to be known
             continue
-        clusters = {**best.cells[name].episodes.clusters(), **cell.episodes.clusters()}
+        clusters = joint_clusters(cell.episodes.clusters(), best.cells[name].episodes.clusters())
         control = blind_control(best.name, metric, ours, blind, len(cell.task.seatings), clusters)
         cells[name] = replace(cell, blind=control)
     return replace(row, cells=cells)

@@ -95,7 +95,7 @@ class EpisodeRow:
     checksum: int = 0
     """CRC-32 of the line."""
     cluster: str = ""
-    """What it shares with episodes of other seeds (`Game.cluster`): intervals count clusters."""
+    """What it may share with episodes of other seeds (`cluster_of`): intervals count clusters."""
 
     @property
     def void(self) -> bool:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from functools import lru_cache
+from hashlib import blake2b
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ MODEL = "MODEL"
 """In a seating: the agent under measurement."""
 
 Group = int | str
-"""Episodes that belong together: the seed that they share, or their cluster (`Game.cluster`)."""
+"""Episodes that belong together: the seed that they share, or their cluster (`cluster_of`)."""
 Observation = tuple[Group, Any]
 """The group of an episode and the value of a metric."""
 LabelPair = tuple[str | frozenset[str], str | None]
@@ -52,18 +53,32 @@ class EpisodeResult:
         """The seed it was played on; swapped seatings share it."""
         return self.episode.seed
 
-    @property
-    def group(self) -> Group:
-        """The cluster of the episode, or its seed."""
-        return cluster_of(self.episode) or self.seed
-
 
 def cluster_of(episode: Episode) -> str:
-    """The cluster of an episode; empty if it has none, or its game or pictures are not here."""
+    """What an episode shares with others: its cluster, or its moves where the seed decides nothing else.
+
+    Empty if it stands for itself, or its game or pictures are not here.
+    """
     try:
-        return _game(episode.game, orjson.dumps(episode.options)).cluster(episode.seed)
+        game = _game(episode.game, orjson.dumps(episode.options))
+        if game.seeded:
+            return game.cluster(episode.seed)
     except UsageError:
         return ""
+    moves = [(move.step, move.seat, move.action) for move in episode.moves]
+    return blake2b(orjson.dumps(moves), digest_size=6).hexdigest()
+
+
+def groups_of(seeds: Sequence[int], clusters: Sequence[str]) -> list[Group]:
+    """The group of each episode: its cluster where other seeds have it too, else its seed."""
+    seeds_of: dict[str, set[int]] = {}
+    for seed, cluster in zip(seeds, clusters, strict=True):
+        if cluster:
+            seeds_of.setdefault(cluster, set()).add(seed)
+    return [
+        cluster if cluster and len(seeds_of[cluster]) > 1 else seed
+        for seed, cluster in zip(seeds, clusters, strict=True)
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -101,8 +116,11 @@ class Metric:
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
         """Group and value of every episode that counts; of twins the seed, which tells the pair."""
-        values = ((one.seed if self.twins else one.group, self.value(one)) for one in played)
-        return [(group, value) for group, value in values if value is not None]
+        some = list(played)
+        seeds = [one.seed for one in some]
+        groups = seeds if self.twins else groups_of(seeds, [cluster_of(one.episode) for one in some])
+        values = map(self.value, some)
+        return [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
 
     def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
         return self.over(self.observations(played))

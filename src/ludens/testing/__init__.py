@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     states.game_is_described,
     views.rules_are_complete,
     states.same_seed_same_episode,
+    states.a_seed_decides_only_what_is_declared,
     states.to_act_and_legal_agree,
     states.games_end,
     states.facts_are_plain_json,

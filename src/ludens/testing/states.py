@@ -53,6 +53,22 @@ def same_seed_same_episode(trial: Trial) -> None:
 
 
 @rule
+def a_seed_decides_only_what_is_declared(trial: Trial) -> None:
+    """Where a game says that the seed decides nothing (`Game.seeded`), equal actions make equal games."""
+    if trial.game.seeded:
+        return
+    course = trial.course(trial.seeds[0])
+    states = [snapshot(trial, state) for state in trial.walk(trial.seeds[0])]
+    for seed in trial.seeds[1:]:
+        state = trial.game.start(seed)
+        for step, before in enumerate(states):
+            trial.seed, trial.step = seed, step
+            trial.need(snapshot(trial, state) == before, "another seed led to another state")
+            if step < len(course):
+                state.apply(course[step])
+
+
+@rule
 def to_act_and_legal_agree(trial: Trial) -> None:
     """Seats that must act have legal actions, other seats have none, and nobody must act when it is over."""
     for state in trial.states():

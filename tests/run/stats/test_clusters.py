@@ -7,12 +7,16 @@ from math import isnan, sqrt
 import numpy as np
 import pytest
 
+from ludens.agents import agent
 from ludens.core.errors import MissingPictures
 from ludens.core.game import Game
+from ludens.core.registry import make
+from ludens.core.sync import run_sync
 from ludens.games.spy.game import Spy
-from ludens.run.comparisons import blind_control, compare
+from ludens.loop import play
+from ludens.run.comparisons import blind_control, compare, joint_clusters
 from ludens.run.stats import clustered_mean, mean, rate
-from ludens.run.task import EpisodeResult, Observation, mean_of, rate_of
+from ludens.run.task import EpisodeResult, Observation, groups_of, mean_of, rate_of
 
 NEVER = rate_of("won", lambda played: None)
 VALUE = mean_of("value", lambda played: None)
@@ -28,6 +32,20 @@ def test_by_hand() -> None:
     assert clustered_mean([]).n == 0
     assert isnan(clustered_mean([[1, 0]]).low)
     assert clustered_mean([[2.0, 2.0], [2.0]]).high == 2.0
+
+
+def test_only_what_seeds_share_is_a_cluster() -> None:
+    assert groups_of([0, 0, 1, 2, 2], ["a", "b", "a", "c", ""]) == ["a", 0, "a", 2, 2]
+
+
+def test_a_game_without_dice_counts_once() -> None:
+    """Two players without dice on a board that no seed changes play one game, on however many seeds."""
+    lost = rate_of("lost", lambda played: played.episode.returns["o"] < 0)
+    for spec, games in (("tic_tac_toe", 1), ("tic_tac_toe?opening=2", 6)):
+        game = make(spec)
+        seats = {seat: agent("bot/first", game) for seat in game.seats}
+        episodes = [run_sync(play(game, seats, seed)) for seed in range(6)]
+        assert lost.estimate([EpisodeResult("", episode, ("o",)) for episode in episodes]).n == games
 
 
 def test_copies_of_one_episode_add_nothing() -> None:
@@ -130,3 +148,7 @@ def test_an_episode_whose_pictures_are_not_here_stands_for_itself(monkeypatch: p
 
     monkeypatch.setattr(Spy, "cluster", missing)
     assert EpisodeResult("a", episode, ("spy",)).group == 3
+
+
+def test_two_entrants_share_what_both_repeat() -> None:
+    assert joint_clusters({0: "a", 1: "a", 2: "b"}, {0: "x", 1: "y"}) == {0: "a / x", 1: "a / y"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -193,20 +194,62 @@ def _by_player(state: SpyState) -> list[list[str]]:
 
 
 AGREED = STOCK_CLUES[0]
+_RELATION = re.compile(r"The (.+) is to the (left|right) of the (.+)")
+_OPPOSITE = {"left": "right", "right": "left"}
 
 
 @dataclass
 class BlindPlayer(Bot):
-    """Civilians all say one agreed sentence and vote for the player who does not.
+    """Reads clues and never looks. Civilians all say one agreed sentence.
 
-    The spy repeats what was said most often, which is true of most pictures.
+    They vote for the player who does not say it, if the others do; else for the player whose clues the others
+    confirm least. The spy guesses on which side an object is that others named.
     """
 
     kind = "bot/blind"
 
     def choose(self, state: SpyState) -> str:
         if state.stage == CLUE:
-            clues = Counter(filter(None, state.clues))
-            return clues.most_common(1)[0][0] if clues and self.seat == SPY else AGREED
-        deviations = [sum(clue != AGREED for clue in clues) for clues in _by_player(state)]
-        return str(deviations.index(max(deviations)) + 1)
+            return self._clue(state)
+        clues = _by_player(state)
+        agreeing = sum(all(clue == AGREED for clue in own) for own in clues)
+        suspicion = (
+            [float(sum(clue != AGREED for clue in own)) for own in clues]
+            if agreeing > len(clues) / 2
+            else doubts(state)
+        )
+        others = [place for place, seat in enumerate(state.table) if seat != self.seat]
+        return str(max(others, key=suspicion.__getitem__) + 1)
+
+    def _clue(self, state: SpyState) -> str:
+        names = list(dict.fromkeys(name for clue in state.clues for name in full_names(clue)))
+        if self.seat != SPY or not names:
+            return AGREED
+        return f"The {self.random.choice(names)} is on the {self.random.choice(list(_OPPOSITE))}"
+
+
+def doubts(state: SpyState) -> list[float]:
+    """How little others confirm of what each player says, by the words alone: objects that nobody else names,
+    clues that name only what was named before, relations that others say the other way round."""
+    players = len(state.table)
+    names = [{name for clue in clues for name in full_names(clue)} for clues in _by_player(state)]
+    speakers = Counter(name for own in names for name in own)
+    repeated, contrary = [0] * players, [0] * players
+    named_before = set[str]()
+    sides: dict[tuple[str, str], dict[int, str]] = {}
+    for index, clue in enumerate(state.clues):
+        place, mentioned = state.speaker(index), full_names(clue)
+        repeated[place] += bool(mentioned) and named_before.issuperset(mentioned)
+        named_before.update(mentioned)
+        if said := _RELATION.fullmatch(clue):
+            first, side, second = said.groups()
+            sides.setdefault((first, second), {})[place] = side
+            sides.setdefault((second, first), {})[place] = _OPPOSITE[side]
+    for by_player in sides.values():
+        for place, side in by_player.items():
+            contrary[place] += any(other != side for other in by_player.values())
+    return [
+        sum(1.0 if speakers[name] == 1 else -1.0 for name in names[place])
+        + 2 * (repeated[place] + contrary[place])
+        for place in range(players)
+    ]

@@ -57,6 +57,11 @@ class ReferenceScores:
             return normalised(score.estimate, *anchors, metric.limits)
         return metric.in_table_units(score.estimate)
 
+    def weak(self, task: Task) -> bool:
+        """Whether a player that never looks comes more than half of the way to the upper bound."""
+        scores = self.tasks.get(task.name)
+        return scores is not None and scores.blind_share(task.metrics[0]) > 0.5
+
     def summaries(self, row: str) -> dict[str, Estimate]:
         """The summaries of what tables show, where all their tasks have a score."""
         suite = self.results.suite

@@ -19,6 +19,8 @@ RowKind = Literal["ours", "blind", "reference", "published"]
 NOTHING = "–"
 MARK = "†"
 """After a score that is not above the blind baseline."""
+WEAK = "°"
+"""A task that a player which never looks solves more than half."""
 TRAINED = "‡"
 """After an entrant that was trained on the tasks of the table."""
 MAX_COLUMNS, CHUNK = 12, 8

@@ -21,6 +21,7 @@ from ludens.run.report.table import (
     MARK,
     NOTHING,
     TRAINED,
+    WEAK,
     Column,
     Entry,
     RowKind,
@@ -32,7 +33,7 @@ from ludens.run.report.table import (
 )  # fmt: skip
 from ludens.run.results import Row, SuiteResults, summarise_published
 from ludens.run.stats import Estimate, exactly
-from ludens.run.task import OVERALL, Metric, Published, Summary, Task
+from ludens.run.task import OVERALL, SUITES, Metric, Published, Summary, Task
 
 NORMAL = "normal"
 
@@ -131,7 +132,13 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
     """Entrants x tasks, then fallbacks, voids and blind controls; reference and published rows below ours."""
     metrics_shown, references = metric_columns(results, metrics), ReferenceScores(results)
     overall = any(summary.name == OVERALL for summary in results.suite.summaries)
-    columns = [Column("entrant", numbers=False), *(Column(s.task.name, s.unit) for s in metrics_shown)]
+    columns = [
+        Column("entrant", numbers=False),
+        *(
+            Column(s.task.name + (WEAK if s.first and references.weak(s.task) else ""), s.unit)
+            for s in metrics_shown
+        ),
+    ]
     columns += [Column(OVERALL)] if overall else []
     columns += [
         Column("fallback", "% of moves"),
@@ -219,10 +226,13 @@ def _notes(results: SuiteResults) -> Iterator[str]:
         if unfinished:
             yield f"Unfinished: {row.label} ({', '.join(unfinished)})."
     for name in results.tasks:
-        shared = [cell for row in results.rows if (cell := row.cells.get(name)) and cell.episodes.clusters()]
-        if shared:
-            most = max(len(set(cell.episodes.groups())) for cell in shared)
-            yield f"{name}: episodes share {most} pictures or worlds; intervals count these, not episodes."
+        cells = {row.label: cell for row in results.rows if (cell := row.cells.get(name))}
+        for label, cell in cells.items():
+            if cell.repeats:
+                yield (
+                    f"{name}: the {len(cell.episodes)} episodes of {label} share moves or pictures and count "
+                    f"as {cell.episodes.distinct} in intervals."
+                )
     yield from results.cautions
     marks = {
         trained_remark(parse_spec(row.spec).name, parse_spec(row.cells[task].task.game).name)
@@ -241,6 +251,13 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
         yield (
             f"{MARK}: not significantly above the {BLIND}, the best player that never looks; the {UPPER} is "
             "the best known player."
+        )
+    if any(references.weak(task) for task in results.tasks.values()):
+        sight = f"{results.suite.name.removesuffix('-mini')}-sight"
+        instead = f"; {sight} has tasks that need sight" if sight in SUITES.names() else ""
+        yield (
+            f"{WEAK}: a player that never looks comes more than half of the way from chance to the {UPPER} "
+            f"in this task{instead}."
         )
     for cue in references.rows:
         if cue not in ROWS:
@@ -340,7 +357,8 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
 def replies(results: SuiteResults) -> Table:
     """Per entrant and task: verdicts, voids and blind control of its seats; tokens and cost of all seats."""
     columns = (
-        Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"), Column("moves"),
+        Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"),
+        Column("different"), Column("moves"),
         Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
         Column("unreadable", "replies"), Column("late", "replies"), Column("truncated", "replies"),
         Column("void"),
@@ -358,6 +376,7 @@ def _reply_entries(cell: Cell) -> list[Entry]:
     stats, usage = cell.reply_stats, cell.usage + cell.other_usage
     return [
         f"{len(cell.episodes)}/{cell.planned}",
+        str(cell.episodes.distinct),
         f"{stats.moves:,}",
         percent(stats.fallback_rate),
         percent(stats.retried_rate),
