@@ -27,8 +27,7 @@ from ludens.run.task import Metric, Suite, Task
 
 Kind = Literal["chance", "blind", "cue", "upper"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-BLIND, UPPER = "blind baseline", "upper bound"
-ROWS: Mapping[str, Kind] = {BLIND: "blind", UPPER: "upper"}
+BLIND, DEAF, UPPER = "blind baseline", "deaf baseline", "upper bound"
 """The rows of tables, and the scores they show."""
 
 

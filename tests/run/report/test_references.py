@@ -13,6 +13,7 @@ import pytest
 
 from ludens.run.references import (
     BLIND,
+    DEAF,
     UPPER,
     Kind,
     Score,
@@ -68,6 +69,15 @@ def test_rows_stand_between_ours_and_published(found: SuiteResults) -> None:
     assert [row.entries[0] for row in rows[-3:-1]] == [BLIND, UPPER]
     # Percent; percent; normalised between -1 and 1; the mean of the three.
     assert [str(entry).split()[0] for entry in rows[-3].entries[1:5]] == ["99.0", "20.0", "75.0", "64.7"]
+
+
+def test_who_is_told_what_matters_is_compared_with_who_does_not_listen(found: SuiteResults) -> None:
+    told = replace(found, suite=replace(found.suite, deaf=True))
+    table = scores(told)
+    assert [row.entries[0] for row in table.rows if row.kind == "reference"] == [DEAF, UPPER]
+    assert any(f"the {DEAF}, the best player that never listens" in line for line in table.legend)
+    assert all(f"not significantly above the {DEAF} on see" in line for line in warnings(told))
+    assert {line.label for chart in bar_charts(told, ()) for line in chart.lines} == {DEAF, UPPER}
 
 
 def test_a_cue_has_a_row_of_its_own(found: SuiteResults, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import cos, floor, isfinite, isnan, log10, nan, pi, sin
 from typing import ClassVar
 
-from ludens.run.references import BLIND, ROWS
+from ludens.run.references import UPPER
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
 from ludens.run.report.tables import MetricColumn, kind_of, metric_columns, shown_summaries
@@ -59,7 +59,7 @@ class ReferenceLine:
 
     @property
     def style(self) -> str:
-        return "baseline" if self.label == BLIND else "bound"
+        return "bound" if self.label == UPPER else "baseline"
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Ring:
     @property
     def style(self) -> str:
         """The class of a reference in the style sheet; empty for entrants, which have a color."""
-        return "" if self.color is not None else "dashed low" if self.label == BLIND else "dashed"
+        return "" if self.color is not None else "dashed" if self.label == UPPER else "dashed low"
 
     @property
     def numbers(self) -> Sequence[str]:
@@ -232,7 +232,7 @@ def bar_charts(results: SuiteResults, metrics: Sequence[str]) -> Iterator[BarCha
 
 
 def _lines(references: ReferenceScores, column: MetricColumn) -> Iterator[ReferenceLine]:
-    for name in ROWS:
+    for name in references.kinds:
         reached = references.table_estimate(name, column.task, column.metric)
         if reached is not None and isfinite(reached.mean):
             yield ReferenceLine(name, reached.mean, f"{reached.mean:.{column.digits}f}")
@@ -272,7 +272,7 @@ def radar_chart(results: SuiteResults) -> RadarChart | None:
     if len(axes) > 2 and any(row.summaries.keys() >= set(axes) for row in rows):
         about = "scores"
         ours = [_means(row.summaries) for row in rows]
-        reached = {name: _means(references.summaries(name)) for name in ROWS}
+        reached = {name: _means(references.summaries(name)) for name in references.kinds}
         published = {s.model: _means(summarise_published(results.suite, s.values)) for s in results.published}
     else:
         about, columns = "tasks on one scale", metric_columns(results)
@@ -283,7 +283,7 @@ def radar_chart(results: SuiteResults) -> RadarChart | None:
         estimate = references.table_estimate
         reached = {
             name: _means({c.task.name: e for c in columns if (e := estimate(name, c.task, c.metric))})
-            for name in ROWS
+            for name in references.kinds
         }
         published = {source.model: dict(source.values) for source in results.published}
     complete = [(row, values) for row, values in zip(rows, ours, strict=True) if values.keys() >= set(axes)]
@@ -463,7 +463,7 @@ def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> 
 
 def _reference_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
     scores = ReferenceScores(results)
-    for name in ROWS:
+    for name in scores.kinds:
         reached = [scores.table_estimate(name, column.task, column.metric) for column in columns]
         if any(reached):
             yield CurveLine(name, [e.mean if e else nan for e in reached], 0, "reference")

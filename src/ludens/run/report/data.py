@@ -16,7 +16,6 @@ from ludens.core.errors import MissingExtra
 from ludens.run.cells import Cell
 from ludens.run.index import index_rows
 from ludens.run.plan import SETTINGS, Plan, all_settings, seated_name
-from ludens.run.references import BLIND
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
 from ludens.run.results import Results, Row, SuiteResults
@@ -308,7 +307,7 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
         if cell.blind is not None and metric is cell.task.metrics[0]:
             row = replace(row, **_interval("blind_", cell.blind.estimate))
             row = replace(row, blind_control=cell.blind.name, sees=cell.blind.sees)
-        if (score := references.score(BLIND, cell.task, metric)) is not None:
+        if (score := references.score(references.baseline, cell.task, metric)) is not None:
             above = references.above(cell, metric)
             row = replace(row, **_interval("baseline_", score.estimate), above_baseline=above)
         yield _with_estimate(row, cell.metrics[metric.name])

@@ -9,7 +9,7 @@ from math import isnan
 
 from ludens.run.cells import TRUNCATED_LIMIT, Cell
 from ludens.run.comparisons import MIN_NONZERO
-from ludens.run.references import BLIND, ROWS, UPPER, Score, TaskReferences, references_of
+from ludens.run.references import BLIND, DEAF, UPPER, Kind, Score, TaskReferences, references_of
 from ludens.run.report.table import Value
 from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import Estimate, games_needed, normalised
@@ -31,20 +31,35 @@ class ReferenceScores:
         suite, other = self.results.suite, self.results.tasks.keys() - self.results.comparable
         return references_of(suite, [task for task in suite.tasks if task.name not in other])
 
+    @property
+    def baseline(self) -> str:
+        """What the row of the best player without the information that matters is called."""
+        return DEAF if self.results.suite.deaf else BLIND
+
+    @property
+    def sense(self) -> str:
+        """What that player never does."""
+        return "listens" if self.results.suite.deaf else "looks"
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kind of score of the rows that every suite has."""
+        return {self.baseline: "blind", UPPER: "upper"}
+
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """Rows of tables: the blind baseline, players that see one cue alone, the upper bound."""
         scores = [score for task in self.tasks.values() for score in task.scores]
         cues = dict.fromkeys(score.player for score in scores if score.kind == "cue")
-        return (BLIND, *cues, UPPER)
+        return (self.baseline, *cues, UPPER)
 
     def score(self, row: str, task: Task, metric: Metric) -> Score | None:
         """What the player behind a row reached."""
         scores = self.tasks.get(task.name)
         if scores is None:
             return None
-        if row in ROWS:
-            return scores.get(ROWS[row], metric)
+        if row in self.kinds:
+            return scores.get(self.kinds[row], metric)
         cues = (one for one in scores.scores if one.kind == "cue" and one.player == row)
         return next((one for one in cues if one.metric == metric.name), None)
 
@@ -78,7 +93,7 @@ class ReferenceScores:
 
     def above(self, cell: Cell, metric: Metric) -> bool | None:
         """Whether a cell is significantly better than the blind baseline; None if that cannot be said."""
-        score = self.score(BLIND, cell.task, metric)
+        score = self.score(self.baseline, cell.task, metric)
         same = cell.task.seatings == self.results.tasks[cell.task.name].seatings
         if score is None or not cell.episodes or not same:
             return None
@@ -102,7 +117,7 @@ class ReferenceScores:
         decided = [(cell, verdict) for cell, verdict in above if verdict is not None]
         parts = [f"overall {Value(row.overall)}"] if row.overall else []
         if decided:
-            parts.append(f"significantly above the {BLIND} on {_count(decided)}")
+            parts.append(f"significantly above the {self.baseline} on {_count(decided)}")
         if sees:
             parts.append(f"significantly better with pictures than blind on {_count(sees)}")
         if few := {cell.task.name for cell, verdict in (*decided, *sees) if cell.few and not verdict}:
@@ -122,7 +137,7 @@ class ReferenceScores:
         cut = [cell for cell in cells if cell.reply_stats.truncated_rate > TRUNCATED_LIMIT]
         parts = []
         if below:
-            parts.append(f"not significantly above the {BLIND} on {_names(below)}")
+            parts.append(f"not significantly above the {self.baseline} on {_names(below)}")
         if unseeing:
             parts.append(f"not significantly better with pictures than blind on {_names(unseeing)}")
         if cut:
@@ -148,12 +163,13 @@ class ReferenceScores:
 
     def _compared(self, cell: Cell) -> str:
         metric = cell.task.metrics[0]
-        score = self.score(BLIND, cell.task, metric)
-        blind = self.table_estimate(BLIND, cell.task, metric)
+        score = self.score(self.baseline, cell.task, metric)
+        blind = self.table_estimate(self.baseline, cell.task, metric)
         assert score is not None
         assert blind is not None
         ours = cell.shown(metric)
-        return f"{metric.name} {ours.mean:.3g} is not above {blind.mean:.3g} of {score.player}, the {BLIND}."
+        reached = f"{blind.mean:.3g} of {score.player}, the {self.baseline}"
+        return f"{metric.name} {ours.mean:.3g} is not above {reached}."
 
 
 def _count(verdicts: Sequence[tuple[Cell, bool]]) -> str:

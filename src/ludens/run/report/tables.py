@@ -15,7 +15,7 @@ from ludens.models.trained import trained_remark
 from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
 from ludens.run.labels import LabelCounts, count_labels
-from ludens.run.references import BLIND, ROWS, UPPER
+from ludens.run.references import UPPER
 from ludens.run.report.references import ReferenceScores, is_measured, sentences, warnings
 from ludens.run.report.table import (
     MARK,
@@ -249,18 +249,18 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
         yield "[n equal]: all n observations were equal, so that their spread is unknown."
     if references.tasks.keys() & results.tasks.keys():
         yield (
-            f"{MARK}: not significantly above the {BLIND}, the best player that never looks; the {UPPER} is "
-            "the best known player."
+            f"{MARK}: not significantly above the {references.baseline}, the best player that never "
+            f"{references.sense}; the {UPPER} is the best known player."
         )
     if any(references.weak(task) for task in results.tasks.values()):
         sight = f"{results.suite.name.removesuffix('-mini')}-sight"
         instead = f"; {sight} has tasks that need sight" if sight in SUITES.names() else ""
         yield (
-            f"{WEAK}: a player that never looks comes more than half of the way from chance to the {UPPER} "
-            f"in this task{instead}."
+            f"{WEAK}: a player that never {references.sense} comes more than half of the way from chance to "
+            f"the {UPPER} in this task{instead}."
         )
     for cue in references.rows:
-        if cue not in ROWS:
+        if cue not in references.kinds:
             yield f"{cue}: the best answers of a player that sees nothing else of the picture."
     if any(row.trained for row in results.rows):
         others = "; published models were not" if any(row.kind == "published" for row in rows) else ""

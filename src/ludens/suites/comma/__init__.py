@@ -77,6 +77,7 @@ class CommaSuite(SuiteBuilder):
             labels=LABELS,
             references=_FOLDER / "references.toml",
             summaries=tuple(summaries(PUZZLES, self.first)),
+            deaf=self.seating["solver"] != MODEL,
         )
 
     def _task(self, puzzle: str) -> Task:
