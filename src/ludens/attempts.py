@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from time import perf_counter
+from typing import Any
 
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Try, TryVerdict
-from ludens.core.errors import AgentFailure, Illegal, MoveError, UsageError
+from ludens.core.errors import AgentFailure, Illegal, Late, MoveError, UsageError
 from ludens.core.plain import storable
 from ludens.core.reply import read_action
 from ludens.core.state import State
@@ -32,13 +33,20 @@ class SeatFailed(Exception):
         self.seat, self.cause = seat, cause
 
 
-async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> tuple[Try, str | None]:
-    """One reply, and the action in it: None when there is none or it is not legal."""
+async def attempt(
+    agent: Agent, ask: Ask, state: State, config: PlayConfig, over: asyncio.Future[None] | None = None
+) -> tuple[Try, str | None]:
+    """One reply, and the action in it: None when there is none or it is not legal.
+
+    In a game with a clock, `over` is done when the step is over.
+    """
     started, reply, action = perf_counter(), _NO_REPLY, None
     verdict: TryVerdict = "ok"
     reason, limit = "", config.seconds if agent.waits else None
     try:
-        if limit is None:
+        if over is not None and agent.waits:
+            reply = await _reply_before(over, agent, ask)
+        elif limit is None:
             reply = await _reply(agent, ask)
         else:
             async with asyncio.timeout(limit):
@@ -58,6 +66,21 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     reasoning = _recorded(reply.reasoning, config)
     finish, reason = storable(reply.finish), storable(reason)
     return Try(text, verdict, reason, finish, reply.usage, ms, reasoning, direct), action
+
+
+async def _reply_before(over: asyncio.Future[None], agent: Agent, ask: Ask) -> Reply:
+    """The reply of an agent if it comes before the step is over."""
+    replying = asyncio.ensure_future(_reply(agent, ask))
+    try:
+        first: list[asyncio.Future[Any]] = [replying, over]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+        if not replying.done():
+            raise Late("no reply before the step was over.")
+        return replying.result()
+    finally:
+        if not replying.done():
+            replying.cancel()
+            await asyncio.wait([replying])
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:

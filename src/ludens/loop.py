@@ -6,6 +6,7 @@ everything; return an `Episode`. Nothing here knows which game is played or who 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from logging import getLogger
 from math import isfinite
@@ -17,6 +18,7 @@ from ludens.attempts import SeatFailed, attempt
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
 from ludens.core.ask import Exchange, build_ask
+from ludens.core.clock import Clock
 from ludens.core.config import PlayConfig, check_seats, episode_stream, fallback_action, forfeits
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import AgentFailure, UsageError
@@ -43,6 +45,7 @@ async def play(
     config: PlayConfig | None = None,
     observer: Observer | None = None,
     void_on_error: bool = False,
+    clock: Clock | None = None,
 ) -> Episode:
     """Play one episode. An `AgentFailure` or an exception of the game voids it; a bug in an agent is raised.
 
@@ -58,6 +61,7 @@ async def play(
         config: Retries, fallback and limits.
         observer: Receives the events of the episode.
         void_on_error: Whether bugs in agents void the episode and are logged, instead of being raised.
+        clock: Ends the steps of a game in real time; by default one of the event loop.
     """
     check_seats(game, agents)
     render, config = render or RenderOptions(), config or PlayConfig()
@@ -76,7 +80,7 @@ async def play(
         opening=[dict(actions) for actions in opening],
         branched=state is not None and not opening,
     )
-    table, failure = _Table(game, episode, agents, config, observer), None
+    table, failure = _Table(game, episode, agents, config, observer, clock), None
     try:
         with current_activity().running():
             table.start(render, state, first)
@@ -102,6 +106,7 @@ class _Table:
         agents: Mapping[str, Agent],
         config: PlayConfig,
         observer: Observer | None,
+        clock: Clock | None,
     ) -> None:
         self.game, self.episode, self.config, self.observer = game, episode, config, observer
         self.step, self.begun = 0, list[Move]()
@@ -112,6 +117,9 @@ class _Table:
         self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
         episode.sees = {seat: agent.sees for seat, agent in self.agents.items()}
+        self.clock: Clock | None = None
+        if game.step_seconds is not None and any(agent.waits for agent in self.agents.values()):
+            self.clock = clock or Clock(game.step_seconds)
         episode.unlimited_retries = [seat for seat, agent in self.agents.items() if agent.unlimited_retries]
 
     def start(self, render: RenderOptions, state: State | None, first: State | None) -> None:
@@ -126,11 +134,22 @@ class _Table:
 
     async def ask(self, seats: tuple[str, ...]) -> tuple[Move, ...]:
         """One move of every seat, asked at the same time when there is something to wait for."""
+        over = self.clock.start_step() if self.clock is not None else None
+        if over is not None:
+            moves = await self._ask_together(seats, over)
+            with current_activity().waiting():
+                await over
+            return moves
         if len(seats) == 1:
             return (await self._move(seats[0]),)
         if sum(self.agents[seat].waits for seat in seats) < 2:
             return tuple([await self._move(seat) for seat in seats])
-        results = await current_activity().gather(*map(self._move, seats))
+        return await self._ask_together(seats)
+
+    async def _ask_together(
+        self, seats: tuple[str, ...], over: asyncio.Future[None] | None = None
+    ) -> tuple[Move, ...]:
+        results = await current_activity().gather(*(self._move(seat, over) for seat in seats))
         for result in results:
             if isinstance(result, BaseException):
                 raise result
@@ -177,8 +196,8 @@ class _Table:
             episode.returns, episode.facts = self.state.returns, self.state.facts
         episode.error = storable(episode.error)
 
-    async def _move(self, seat: str) -> Move:
-        """Ask a seat until its reply is a legal action or its retries are used up."""
+    async def _move(self, seat: str, over: asyncio.Future[None] | None = None) -> Move:
+        """Ask a seat until its reply is a legal action, its retries are used up, or the step is over."""
         agent, history, state = self.agents[seat], self.histories[seat], self.state
         ask = build_ask(
             self.view, state, seat, agent.sees, self.config, history, self.step, self.episode.sample
@@ -188,8 +207,8 @@ class _Table:
         if self.observer is not None:
             notify(self.observer, "asked", ask)
         started = perf_counter()
-        while agent.unlimited_retries or len(move.tries) <= self.config.retries:
-            tried, action = await attempt(agent, ask, state, self.config)
+        while not move.tries or self._may_retry(agent, move, over):
+            tried, action = await attempt(agent, ask, state, self.config, over)
             if self.observer is not None:
                 notify(self.observer, "replied", ask, tried)
             if action is not None:
@@ -209,3 +228,10 @@ class _Table:
         else:
             history.add(Exchange(self.step, ask.observation, move.said, bool(move.pictures)))
         return move
+
+    def _may_retry(self, agent: Agent, move: Move, over: asyncio.Future[None] | None) -> bool:
+        if self.clock is not None and (
+            move.tries[-1].verdict == "late" or (over is not None and over.done())
+        ):
+            return False
+        return agent.unlimited_retries or len(move.tries) <= self.config.retries

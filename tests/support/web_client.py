@@ -23,9 +23,10 @@ TOKEN = "the-organiser-of-this-test"
 class Visitor:
     """One person with one browser."""
 
-    def __init__(self, root: str, app: Application) -> None:
+    def __init__(self, root: str, app: Application, before: Visitor | None = None) -> None:
         self.root, self.app = root, app
-        self.http = ClientSession(root, cookie_jar=CookieJar(unsafe=True), headers={"Origin": root})
+        self.jar = before.jar if before else CookieJar(unsafe=True)
+        self.http = ClientSession(root, cookie_jar=self.jar, headers={"Origin": root})
 
     async def post(self, path: str, **form: str) -> tuple[int, str, str]:
         """Send a form; returns the status, the path of the page it led to, and its text."""
@@ -82,15 +83,16 @@ class Seat:
 
 
 @asynccontextmanager
-async def served(runs: Path, port: int = 0, **more: Any) -> AsyncIterator[Callable[[], Visitor]]:
-    """A server, on a free port or this one; calling the result gives another visitor."""
+async def served(runs: Path, port: int = 0, **more: Any) -> AsyncIterator[Callable[..., Visitor]]:
+    """A server, on a free port or this one; calling the result gives another visitor, or one who was here
+    before the server was started again."""
     app = make_app(WebSettings(runs, ServerAccess(organiser=TOKEN), **more))
     server = TestServer(app, port=port or None)
     await server.start_server()
     root, visitors = f"http://127.0.0.1:{server.port}", []
 
-    def visit() -> Visitor:
-        visitors.append(Visitor(root, app))
+    def visit(before: Visitor | None = None) -> Visitor:
+        visitors.append(Visitor(root, app, before))
         return visitors[-1]
 
     try:

@@ -17,7 +17,8 @@ from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.run.lines import read_records
 from ludens.web.play import TABLES
-from ludens.web.sessions import Session, Setup, Tables
+from ludens.web.sessions import Session, Setup
+from ludens.web.tables import Tables
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 Visit = Callable[[], Visitor]
@@ -54,7 +55,7 @@ async def test_game_against_a_bot_is_saved_as_a_run(visit: Visit, tmp_path: Path
         view = await seat.turn()
     assert view["ended"] == "The game is over."
     view = view if view["saved"] else await seat.next(lambda new: new["saved"])
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     assert folder.name in view["saved"]
     episode = saved(folder)
     assert episode.seats == {"x": "human", "o": "bot/random"}
@@ -76,7 +77,7 @@ async def test_anyone_can_play_against_nano(visit: Visit, tmp_path: Path) -> Non
         await seat.move(view["legal"][0])
         view = await seat.turn()
     view = view if view["saved"] else await seat.next(lambda new: new["saved"])
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     episode = saved(folder)
     assert episode.seats == {"x": "human", "o": "nano"}
     assert episode.returns["o"] >= 0
@@ -91,7 +92,7 @@ async def test_report_replay_and_verify_accept_the_run(visit: Visit, tmp_path: P
         await seat.move(view["legal"][0])
         view = await seat.turn()
     await seat.next(lambda new: new["saved"]) if not view["saved"] else None
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
 
     def check() -> None:
         for words in (["report", str(folder)], ["verify", str(folder)], ["replay", str(folder)]):
@@ -122,7 +123,7 @@ async def test_two_friends(visit: Visit, tmp_path: Path) -> None:
     await o.next(lambda view: view["saved"])
     assert o.view["returns"] == {"x": 1.0, "o": -1.0}
     assert [line["action"] for line in o.view["log"]] == ["A1", "B1", "A2", "B2", "A3"]
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     assert saved(folder).seats == {"x": "human", "o": "human"}
 
 
@@ -160,6 +161,7 @@ async def test_move_sent_twice_counts_once(visit: Visit) -> None:
     await x.move("A2", turn)
     view = await x.next(lambda view: view.get("notice"))
     assert "already" in view["notice"]
+    view = view if view["log"] else await x.next(lambda view: view["log"])
     assert [line["action"] for line in view["log"]] == ["A1"]
     await x.move("A2", turn + 1)
     assert "not your turn" in (await x.next(lambda view: view.get("notice")))["notice"]
@@ -284,7 +286,7 @@ async def test_leaving_voids_the_game_and_tells_the_other(visit: Visit, tmp_path
     view = await x.next(lambda view: view["saved"])
     assert "o left the game" in view["ended"]
     assert view["turn"] is None
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     episode = saved(folder)
     assert (episode.status, episode.error) == ("void", "o left the game.")
     verify(episode)
@@ -355,7 +357,7 @@ async def test_failing_model_voids_the_game(visit: Visit, tmp_path: Path) -> Non
     await seat.move("B2")
     view = await seat.next(lambda view: view["saved"])
     assert view["ended"].startswith("The game is void: ")
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     assert saved(folder).culprit == "o"
     [session] = visitor.app[TABLES].sessions.values()
     before = session.setup.seed

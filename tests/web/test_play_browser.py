@@ -81,7 +81,7 @@ async def test_tic_tac_toe_by_clicking_the_board(browser: Browser, tmp_path: Pat
         assert await page.evaluate("document.documentElement.scrollWidth") <= 390
         assert await shifts(page) < 0.1
         assert watched.problems == []
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     [record] = read_records(folder)
     assert record.episode.seats == {"x": "human", "o": "bot/random"}
 
@@ -127,7 +127,7 @@ async def test_solver_by_keyboard_with_a_scripted_expert(
         await expect(page.locator("#status")).to_have_text("The game is over.")
         await expect(page.locator("#saved")).to_contain_text("saved")
         assert watched.problems == []
-    [folder] = (tmp_path / "runs").iterdir()
+    [folder] = (tmp_path / "runs").glob("play-*")
     assert read_records(folder)[0].episode.facts["solved"]
 
 

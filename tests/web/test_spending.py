@@ -131,7 +131,7 @@ async def test_void_games_of_a_table_are_limited_and_leave_no_folders(tmp_path: 
         assert statuses == [200] * (MOST_VOID - 1) + [409]
         [session] = visitor.app[TABLES].sessions.values()
         assert session.game_number == MOST_VOID
-    assert not list(tmp_path.glob("runs/*"))
+    assert not list(tmp_path.glob("runs/play-*"))
 
 
 STUDY = """

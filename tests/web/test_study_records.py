@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -42,10 +43,12 @@ def seed_of(visitor: Visitor) -> int:
 
 async def leave(seats: dict[str, tuple[Visitor, Seat]], who: Visitor) -> None:
     """One of two participants leaves the game, and both go on."""
-    here = dict(seats.values())
+    here, game = dict(seats.values()), who.app[ROOM].games[who_is(who).name]
     await here[who].send({"leave": True})
     for visitor, seat in here.items():
         await seat.next(lambda view: view["ended"])
+        while not game.done:
+            await asyncio.sleep(0.01)
         await do(visitor, "game")
 
 
@@ -89,7 +92,15 @@ async def test_pair_does_not_play_the_same_puzzle_after_a_restart(tmp_path: Path
         one, two = visit(), visit()
         for visitor, token in zip((one, two), tokens, strict=True):
             await visitor.get(f"{base_of(visitor)}/join/{token}")
+        assert [game.status for game in who_is(one).games] == [""]
+        seat = await one.sit(base_of(one))
+        await seat.send({"leave": True})
+        await seat.next(lambda view: view["ended"])
+        while not one.app[ROOM].games["p001"].done:
+            await asyncio.sleep(0.01)
         assert [game.status for game in who_is(one).games] == ["void"]
+        for visitor in (one, two):
+            await do(visitor, "game")
         await pair(one, two)
         assert seed_of(one) == 8
 

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from ludens.cli.arguments import Allowed, Flag, SuiteName, Whole, Words
 from ludens.cli.output import aside
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.policy import Setter, permit
+from ludens.core.policy import Setter, confirm, permit
 from ludens.models.ledger import Budget
 from ludens.run.task import import_suite
 from ludens.run.trust import plan_accesses
@@ -66,8 +66,9 @@ def web(
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
     import_suite(suite or "")
     conducted = read_study(study) if study else None
+    confirm(allow)
     if conducted is not None:
-        permit(plan_accesses(conducted.plan()), Setter.FILE, allow)
+        permit(plan_accesses(conducted.plan()), Setter.FILE)
     access = ServerAccess(
         host,
         tuple(each.lower() for each in name),

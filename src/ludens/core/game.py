@@ -71,6 +71,12 @@ class Game(ABC):
     def start(self, seed: int) -> State:
         """The start state for this seed."""
 
+    @property
+    def step_seconds(self) -> float | None:
+        """How long a step lasts where the game is played in real time (`ludens.core.clock`): seats that have
+        not acted by then are late, and their states must have a `State.fallback`."""
+        return None
+
     def cluster(self, seed: int) -> str:
         """What the episodes of several seeds have in common: the name of an entry of a picture set, say.
 

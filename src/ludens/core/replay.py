@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import groupby
+from typing import Any
 
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
 from ludens.core.errors import BadOption, Illegal, ReplayMismatch
 from ludens.core.game import Game
+from ludens.core.options import options_of
 from ludens.core.policy import Setter, make_by
 from ludens.core.random import stream
 from ludens.core.state import State
@@ -30,7 +32,7 @@ class Step:
 def game_of(episode: Episode, game: Game | None = None) -> Game:
     """The game of an episode, checked to be the same game, options and version."""
     game = game or make_by(Setter.FILE, episode.game, **episode.options)
-    if game.name != episode.game or game.options != episode.options:
+    if game.name != episode.game or not same_options(game, episode.options):
         raise ReplayMismatch(f"the episode is not of {game.name} with these options.")
     if game.version != episode.version:
         raise ReplayMismatch(
@@ -38,6 +40,12 @@ def game_of(episode: Episode, game: Game | None = None) -> Game:
             f"the installed version is {game.version}."
         )
     return game
+
+
+def same_options(game: Game, recorded: Mapping[str, Any]) -> bool:
+    """Whether a game has the recorded options. Options that did not exist yet must have their defaults."""
+    defaults = {name: declared.default for name, declared in options_of(type(game)).items()}
+    return game.options == {**defaults, **recorded}
 
 
 def config_of(episode: Episode) -> PlayConfig:

@@ -115,7 +115,7 @@ class _Verifier:
         if len(verdicts) > limit and not self._unlimited(move.seat):
             raise _mismatch(move, f"has {len(verdicts)} replies, but only {limit} were allowed")
         if not ends_ok:
-            if len(verdicts) < limit:
+            if len(verdicts) < limit and self.game.step_seconds is None:
                 raise _mismatch(move, "is a fallback, but not all retries were used")
             seed, sample = self.episode.seed, self.episode.sample
             if move.action != fallback_action(state, move.seat, self.config, seed, sample, move.step):
@@ -151,7 +151,7 @@ class _Verifier:
         if len(tried.text) > self.config.reply_limit:
             raise _mismatch(move, f"has a reply longer than {self.config.reply_limit} characters")
         if tried.verdict == "late":
-            if self.config.seconds is None or tried.text:
+            if (self.config.seconds is None and self.game.step_seconds is None) or tried.text:
                 raise _mismatch(move, f"has reply {number} recorded as late, but it cannot have been")
             return False
         if tried.verdict != "ok" and self._tells_too_much(move, tried):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludens.core.agent import Bot
+from ludens.core.clock import REALTIME_HELP, read_interval, realtime_rule
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -214,6 +215,9 @@ class PongState(State):
     def legal(self, seat: str) -> Legal:
         return ACTIONS if seat in self.to_act else Legal()
 
+    def fallback(self, seat: str) -> str | None:
+        return "STAY" if self.game.realtime else None
+
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.decisions += 1
         two = self.game.players == 2
@@ -254,7 +258,8 @@ class Pong(Game):
     repeated with probability `sticky`. Paddles have momentum.
     Rewards: points scored less points conceded. Facts hold the paper's combined score of the right player.
     Starts after 1 to 30 decisions of STAY. Ends when somebody has `points` points, or after `decisions`
-    decisions. Needs the extra `atari`.
+    decisions. With `realtime=250ms`, a decision lasts so long, and who has not decided stays. Needs the extra
+    `atari`.
     """
 
     name = "pong"
@@ -269,6 +274,16 @@ class Pong(Game):
     sticky: float = option(
         0.25, low=0.0, high=0.95, help="probability that an action is repeated for a frame"
     )
+
+    realtime: str = option("", help=REALTIME_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_interval(self.realtime, self.name)
+
+    @property
+    def step_seconds(self) -> float | None:
+        return read_interval(self.realtime, self.name)
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -431,6 +446,9 @@ class PongView(View):
         coverage = fonts.mask("YOU", max(9, self._left // 3), bold=True).astype(int)
         self._you = (_MARGIN + coverage * _LETTER_LEVELS // 255).astype(np.uint8)
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
+
+    def rules(self, seat: str) -> str:
+        return super().rules(seat) + realtime_rule(self.game.step_seconds, "STAY")
 
     def image(self, state: PongState, seat: str) -> Picture:
         return self._frame(state.frames[-1], _side(seat))

@@ -14,6 +14,7 @@ from ludens.core.errors import BadFile, BadOption, UsageError
 from ludens.core.game import Game
 from ludens.core.options import configure, options_of
 from ludens.core.policy import Setter, make_by
+from ludens.core.replay import same_options
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.view import Sees
 from ludens.models.settings import PromptOptions, is_model
@@ -104,7 +105,7 @@ class PlanCheck:
         pairs: Mapping[str, tuple[Any, Any]] = {
             "key": (head.job_of(episode.seed), job),
             "status": (episode.status == "void", head.void),
-            "game": ((episode.game, episode.options), (game.name, game.options)),
+            "game": ((episode.game, same_options(game, episode.options)), (game.name, True)),
             "version": (episode.version, expected[0]),
             "config": (episode.config, expected[1]),
             "sample": (episode.sample, job.sample),

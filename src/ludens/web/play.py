@@ -10,31 +10,38 @@ A seat's token is kept in a cookie for the path of that seat, so one browser can
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote
 from weakref import WeakSet
 
 from aiohttp import web
 
-from ludens.agents import BEST, agent
+from ludens.agents import BEST, agent, player_accesses
 from ludens.core.agent import Agent
+from ludens.core.config import check_seats
 from ludens.core.episode import Episode
-from ludens.core.errors import BadOption, UnknownName
+from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.game import Game
 from ludens.core.options import Touch, options_of
-from ludens.core.policy import Setter, game_accesses, make_by
+from ludens.core.policy import Setter, game_accesses, make_by, permit
 from ludens.core.random import stream
 from ludens.core.registry import GAMES
+from ludens.core.validation import Invalid, read_value
 from ludens.models.settings import is_model
 from ludens.train.nano.numpy_player import TAUGHT
+from ludens.web.journal import Journal
 from ludens.web.pages import WebSettings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
-from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup, Tables, plan_of, save_game, spec_of
+from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.socket import SOCKETS, close_all, serve
 from ludens.web.spending import MOST_VOID, SPENDING, Spending
+from ludens.web.tables import Tables, folder_of, new_run_name, plan_of, save_game, spec_of
 
+LOG = logging.getLogger(__name__)
 ME, FRIEND, OTHER = "me", "friend", "other"
 """Whom one can choose for a seat, besides bots."""
 _RANDOM = "bot/random"
@@ -45,7 +52,7 @@ _RUNS = web.AppKey("runs", Path)
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:
-    app[TABLES], app[_RUNS], app[SOCKETS] = Tables(), settings.runs, WeakSet()
+    app[TABLES], app[_RUNS], app[SOCKETS] = Tables(settings.runs), settings.runs, WeakSet()
     app.router.add_get("/play", choose)
     app.router.add_post("/play", start)
     app.router.add_get("/play/{session}/{seat}", show)
@@ -57,10 +64,68 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 
 
 async def _run_tables(app: web.Application) -> AsyncIterator[None]:
+    await _restore(app)
     sweeping = asyncio.create_task(app[TABLES].sweep())
     yield
     sweeping.cancel()
     await app[TABLES].close()
+
+
+async def _restore(app: web.Application) -> None:
+    """Go on with the games of the server before this one."""
+    tables, spending = app[TABLES], app[SPENDING]
+    for journal in await aside(lambda: list(tables.journals.read())):
+        try:
+            setup = await aside(_restored_setup, journal, spending)
+            session = _session(app, setup, journal)
+            session.resume()
+            tables.add(session)
+        except (UsageError, Invalid) as error:
+            LOG.error("a game cannot go on: %s (%s)", error, journal.path)
+
+
+def _restored_setup(journal: Journal, spending: Spending) -> Setup:
+    assert journal.record is not None
+    about = read_value(GameAbout, dict(journal.record.about))
+    game = make_by(Setter.FILE, about.game)
+    if game.version != about.version:
+        raise BadFile(f"it was begun with {game.name} version {about.version}, and this is {game.version}.")
+    check_seats(game, about.specs)
+    for spec in about.specs.values():
+        permit(player_accesses(spec, type(game)), Setter.FILE)
+    setup = Setup(game, about.specs, about.seed)
+    _agents(setup, spending)
+    spending.check(about.specs.values())
+    return setup
+
+
+@dataclass(frozen=True)
+class GameAbout:
+    """What a journal says about a game, so that it can be set up again."""
+
+    game: str
+    version: int
+    specs: Mapping[str, str]
+    seed: int
+    folder: str
+    """Name of the run in which it is saved."""
+
+    @classmethod
+    def of(cls, setup: Setup) -> Self:
+        game = setup.game
+        return cls(spec_of(game), game.version, dict(setup.specs), setup.seed, new_run_name(game))
+
+
+def _session(app: web.Application, setup: Setup, journal: Journal) -> Session:
+    spending, runs = app[SPENDING], app[_RUNS]
+
+    def save(setup: Setup, episode: Episode) -> str:
+        record = session.journal.record
+        name = read_value(GameAbout, dict(record.about)).folder if record is not None else ""
+        return _save(folder_of(runs) / Path(name).name, setup, episode)
+
+    session = Session(setup, lambda setup: _agents(setup, spending), save, journal=journal)
+    return session
 
 
 async def choose(request: web.Request) -> web.Response:
@@ -110,12 +175,16 @@ async def start(request: web.Request) -> web.Response:
     form = {name: str(value) for name, value in (await request.post()).items()}
     spending = request.app[SPENDING]
     setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
-    runs = request.app[_RUNS]
-    session = Session(
-        setup, lambda setup: _agents(setup, spending), lambda setup, episode: _save(runs, setup, episode)
-    )
+    tables = request.app[TABLES]
+    session = _session(request.app, setup, Journal())
     session.owner = people[0]
-    request.app[TABLES].add(session)
+    session.journal = tables.journals.new(session.id)
+    session.keep(asdict(GameAbout.of(setup)))
+    try:
+        tables.add(session)
+    except web.HTTPServiceUnavailable:
+        session.journal.delete()
+        raise
     raise _to_seat(request, session, session.seats[session.owner])
 
 
@@ -173,10 +242,11 @@ def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
     return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
-def _save(runs: Path, setup: Setup, episode: Episode) -> str:
+def _save(folder: Path, setup: Setup, episode: Episode) -> str:
     if episode.status == "void" and not episode.moves:
         return "The game is not saved: there was no move."
-    return f"The game is saved in {save_game(runs, setup, episode).name}."
+    save_game(folder, setup, episode)
+    return f"The game is saved in {folder.name}."
 
 
 def _path(session: Session, seat: PersonSeat) -> str:
@@ -195,7 +265,7 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
     number = request.match_info["seat"]
     if session is None:
         raise web.HTTPNotFound(
-            text="This game does not exist any more: the server was started again, or nobody was here."
+            text="This game does not exist any more: nobody was here for an hour, or the link is wrong."
         )
     seats = dict(enumerate(session.setup.game.seats))
     here = session.seats.get(seats.get(int(number) if number.isascii() and number.isdigit() else -1, ""))
@@ -259,7 +329,8 @@ async def again(request: web.Request) -> web.Response:
     if session.void_games >= MOST_VOID:
         raise web.HTTPConflict(text=f"{MOST_VOID} games here were void; begin a new one.")
     request.app[SPENDING].check(setup.specs.values())
-    session.again(replace(setup, seed=setup.seed + 1))
+    following = replace(setup, seed=setup.seed + 1)
+    session.again(following, asdict(GameAbout.of(following)))
     return web.json_response({})
 
 

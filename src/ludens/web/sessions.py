@@ -9,35 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from hmac import compare_digest
-from pathlib import Path
-from secrets import token_hex
 from time import monotonic
 from typing import Any, Protocol
 
-from aiohttp import web
 from aiohttp.web import HTTPServiceUnavailable
 
 from ludens.agents.human import left_message, typed_reply
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
+from ludens.core.clock import Clock
 from ludens.core.config import PlayConfig
-from ludens.core.episode import Episode, Move
-from ludens.core.errors import AgentFailure, Late, UsageError
+from ludens.core.episode import Episode, Move, Try
+from ludens.core.errors import AgentFailure, BadFile, Late, UsageError
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
-from ludens.core.registry import make
-from ludens.core.spec import Spec
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, places_to_json, view_of
 from ludens.loop import play
-from ludens.run.plan import Plan, make_plan
-from ludens.run.store import Store
+from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
 from ludens.web.pages import aside
 
 
@@ -51,22 +45,54 @@ class Person(Agent):
     waits = True
     unlimited_retries = True
 
+    def begin(self) -> None:
+        self._turn = 0
+
     async def act(self, ask: Ask) -> Reply:
         assert self.session is not None
+        self._turn += 1
         if not ask.refused:
             self.unlimited_retries = True
         if not self.unlimited_retries:  # time was up a moment ago; the remaining tries are not waited for
             raise Late("no reply within the time limit.")
+        journal = self.session.journal
+        if (recorded := journal.reply(self.seat, self._turn)) is not None:
+            await asyncio.sleep(0)  # others go on while a long game is repeated
+            self.session.repeat_turn(self.seat)
+            self.unlimited_retries = recorded.refused != "late"
+            return typed_reply(recorded.repeat().text, ask)
+        asked, late = journal.now(), Late("no reply within the time limit.")
         try:
             async with asyncio.timeout_at(self.session.deadline):
-                return typed_reply(await self.session.seat_asked(self.seat, ask), ask)
+                return await self._typed(ask, asked)
         except TimeoutError:
             self.unlimited_retries = False
-            raise Late("the time for this game is up.") from None
+            late = Late("the time for this game is up.")
+            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
+            raise late from None
         except asyncio.CancelledError:  # the limit of one reply
             self.unlimited_retries = False
+            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
             raise
 
+    async def _typed(self, ask: Ask, asked: float) -> Reply:
+        """What the person has typed, once it is in the journal."""
+        assert self.session is not None
+        journal = self.session.journal
+        while True:
+            typed = await self.session.seat_asked(self.seat, ask)
+            try:
+                await journal.save(journal.entry(self.seat, self._turn, asked, Reply(typed)))
+            except BadFile as error:
+                LOG.error("a move was not saved: %s", error)
+                ask = replace(ask, refused=(*ask.refused, (typed, NOT_SAVED)))
+            else:
+                self.session.acknowledge(self.seat)
+                return typed_reply(typed, ask)
+
+
+LOG = logging.getLogger(__name__)
+NOT_SAVED = "The server could not save this move; please send it again in a moment."
 
 LOG_LINES = 400
 """The moves that a browser is told; of longer games the last ones."""
@@ -115,7 +141,6 @@ class MoveLog:
         return self._lines[seat]
 
 
-LOG = logging.getLogger(__name__)
 HUMAN = "human"
 
 FAILED = "another player could not answer."
@@ -141,9 +166,13 @@ class PersonSeat:
     number: int = 0
     """The number of the question; a move names the question it answers, so that none counts twice."""
     received: int = 0
-    """The number of the last question that was answered."""
+    """The number of the last question whose answer is saved."""
     ask: Ask | None = None
     reply: asyncio.Future[str] | None = None
+    clocked: bool = False
+    """Whether the game has a clock: then a move counts for the step in which it arrives, or for the next."""
+    early: str | None = None
+    """A move for the next question of a game with a clock."""
 
     def admits(self, token: str) -> bool:
         return compare_digest(token.encode(), self.token.encode())
@@ -165,9 +194,13 @@ class PersonSeat:
 
     def move(self, number: int, typed: str) -> str:
         """Answer the question with this number; returns a remark where that is not possible."""
+        if self.clocked and number <= self.number:
+            if self.reply is None or self.reply.done():
+                self.early = typed
+                return ""
+            number = self.number
         if self.reply is None or self.reply.done() or number != self.number:
             return "This move was already made." if number <= self.number else "It is not your turn."
-        self.received = number
         self.reply.set_result(typed)
         return ""
 
@@ -201,6 +234,7 @@ class Session(Observer):
         save: Stores an episode; returns what people are told about it.
         explain: Whether people are told why another player failed, which may tell what kind of player it is.
         start: Called before anybody sees a game; it does not begin if this raises a `UsageError`.
+        journal: Where what happens is kept, for a server that is started again.
     """
 
     def __init__(
@@ -210,8 +244,10 @@ class Session(Observer):
         save: Callable[[Setup, Episode], str] | None = None,
         explain: bool = True,
         start: Callable[[], None] | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.id = secrets.token_urlsafe(9)
+        self.journal = journal or Journal()
         self.owner = ""
         """The seat of the person who began the session."""
         self.setup, self._make_agents, self._save, self._explain = setup, agents, save, explain
@@ -230,7 +266,38 @@ class Session(Observer):
         self.log = MoveLog(())
         self._task: asyncio.Task[None] | None = None
         self._notifies = False
-        self._left = ""
+        self._replies = Counter[str]()
+        """How many replies of each seat were read in this game."""
+        self._repeated_ms: dict[str, float] = {}
+        self.caught_up = asyncio.Event()
+        """Set unless the server has just been started again and repeats the game: nobody is shown that."""
+        self.caught_up.set()
+
+    def keep(self, about: Mapping[str, Any]) -> None:
+        """Begin the journal of the next game; `about` is what is needed to set it up again."""
+        tokens = {name: seat.token for name, seat in self.seats.items()}
+        turns = {name: seat.number for name, seat in self.seats.items()}
+        number = self.game_number + 1
+        self.journal.start(
+            TableRecord(self.id, self.owner, tokens, number, turns, self.void_games, dict(about))
+        )
+
+    def resume(self) -> None:
+        """Go on with the game of the journal."""
+        record = self.journal.record
+        assert record is not None
+        if set(record.tokens) != set(self.seats) or set(record.turns) != set(self.seats):
+            raise BadFile(f"the journal of {record.session} does not name the seats of people in its game.")
+        self.id, self.owner = record.session, record.owner
+        self.game_number, self.void_games = record.game_number - 1, record.void_games
+        for name, seat in self.seats.items():
+            seat.token, seat.joined = record.tokens[name], self.journal.begun
+            seat.number = seat.received = record.turns[name]
+        if self.journal.begun:
+            self.caught_up.clear()
+            self._begin()
+        elif self.journal.end is not None:
+            self.ended = self.journal.end.text
 
     @property
     def playing(self) -> bool:
@@ -247,19 +314,29 @@ class Session(Observer):
                 self.ended = "The game cannot begin: the server cannot save it."
                 self.changed()
                 return
-            loop = asyncio.get_running_loop()
-            limit = self.setup.seconds
-            self.game_number += 1
-            self.deadline = None if limit is None else loop.time() + limit
-            self.log = MoveLog(tuple(self.seats))
-            self.state = None
-            self._task = loop.create_task(self._play(self.setup))
-            self.changed()
+            self.journal.note(GameEvent("begun"))
+            self._begin()
 
-    def again(self, setup: Setup) -> None:
-        """Play another game with the same people."""
+    def _begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        limit = self.setup.seconds
+        self.game_number += 1
+        self.journal.start_clock()
+        self.deadline = None if limit is None else loop.time() + max(0.0, limit - self.journal.elapsed)
+        self.log = MoveLog(tuple(self.seats))
+        self.state = None
+        self._replies.clear()
+        self._repeated_ms.clear()
+        for seat in self.seats.values():
+            seat.clocked, seat.early = self.setup.game.step_seconds is not None, None
+        self._task = loop.create_task(self._play(self.setup))
+        self.changed()
+
+    def again(self, setup: Setup, about: Mapping[str, Any]) -> None:
+        """Play another game with the same people; `about` is for the journal."""
         if not self.ended or (self._task is not None and not self._task.done()):
             return
+        self.keep(about)
         self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
         self.begin()
 
@@ -268,10 +345,12 @@ class Session(Observer):
             self.state = state = await aside(setup.game.start, setup.seed)
             self._first = state.clone()
             self.changed()
-            agents = {**self._make_agents(setup), **dict.fromkeys(setup.people, Person(session=self))}
+            others = self._make_agents(setup).items()
+            agents = {seat: Journaled(agent=other, journal=self.journal) for seat, other in others}
+            people = dict.fromkeys(setup.people, Person(session=self))
             self.episode = episode = await play(
                 setup.game,
-                agents,
+                {**agents, **people},
                 setup.seed,
                 sample=setup.sample,
                 first=state,
@@ -279,9 +358,13 @@ class Session(Observer):
                 config=setup.config,
                 observer=self,
                 void_on_error=True,
+                clock=SessionClock(self, setup.game.step_seconds) if setup.game.step_seconds else None,
             )
             self.ended = self.ended or _ending(episode, self._explain)
-            self.saved = self._saved(setup, episode)
+            if (end := self.journal.end) is not None:
+                self.ended, self.saved = end.text, end.saved
+            else:
+                self.saved = self._saved(setup, episode)
         except HTTPServiceUnavailable as busy:
             self.ended = f"The game is void: {busy.text}"
         except UsageError as error:
@@ -291,7 +374,11 @@ class Session(Observer):
             LOG.exception("a game of %s failed", setup.game.name)
             self.ended = "The game is void because of an error in Ludens; the terminal shows it."
         finally:
-            self.void_games += self.episode is None or self.episode.status == "void"
+            if self.journal.end is None:
+                self.void_games += self.episode is None or self.episode.status == "void"
+                if self.ended:
+                    self.journal.note(GameEvent("ended", text=self.ended, saved=self.saved))
+            self.caught_up.set()
             self.changed()
 
     def _saved(self, setup: Setup, episode: Episode) -> str:
@@ -309,6 +396,7 @@ class Session(Observer):
         """Void the game because a person leaves, and notify everybody at once."""
         if self._task is None:
             self.ended = "The game did not begin: somebody did not come."
+            self.journal.note(GameEvent("ended", text=self.ended))
             self.changed()
         elif self.playing:
             name = "somebody" if self.state is None else self.setup.view.public_name(self.state, seat)
@@ -316,10 +404,11 @@ class Session(Observer):
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
                     each.reply.set_exception(AgentFailure(left_message(seat)))
-            self._left = seat
+            self.journal.note(GameEvent("left", seat))
             self.changed()
 
     async def close(self) -> None:
+        self.journal.close()
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -329,20 +418,56 @@ class Session(Observer):
     def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
         here = self.seats[seat]
         here.reply = asyncio.get_running_loop().create_future()
-        if self.ended:
-            here.reply.set_exception(AgentFailure(left_message(self._left)))
+        if not self.ended and self.journal.left:  # the server was killed before the game was void
+            self.leave(self.journal.left)
+        if self.ended or self.journal.end is not None:
+            here.reply.set_exception(AgentFailure(left_message(self.journal.left)))
             return here.reply
         here.number += 1
         here.ask = ask
         here.reply.add_done_callback(lambda _: self._answered(here))
+        if here.early is not None:
+            here.reply.set_result(here.early)
+            here.early = None
         self.changed()
         return here.reply
+
+    def repeats_step(self) -> bool:
+        """Whether the journal has what every person did in the next step."""
+        return all(self.journal.reply(seat, self._replies[seat] + 1) is not None for seat in self.seats)
+
+    def repeat_turn(self, seat: str) -> None:
+        """Count a question that was answered before the server was started again."""
+        here = self.seats[seat]
+        here.number += 1
+        here.received = here.number
+
+    def acknowledge(self, seat: str) -> None:
+        """Tell the browser of a seat that its answer is saved."""
+        here = self.seats[seat]
+        here.received = here.number
+        self.changed()
 
     def _answered(self, here: PersonSeat) -> None:
         here.ask = None
         self.changed()
 
+    def asked(self, ask: Ask) -> None:
+        if self.journal.reply(ask.seat, self._replies[ask.seat] + 1) is None:
+            self.caught_up.set()
+
+    def replied(self, ask: Ask, attempt: Try) -> None:
+        self._replies[ask.seat] += 1
+        recorded = self.journal.reply(ask.seat, self._replies[ask.seat])
+        if recorded is not None:
+            if self._replies.total() >= self.journal.repeated:
+                self.caught_up.set()
+            attempt.ms = recorded.ms
+            self._repeated_ms[ask.seat] = self._repeated_ms.get(ask.seat, 0.0) + recorded.ms
+
     def stepped(self, event: StepEvent) -> None:
+        for move in event.moves:
+            move.ms = round(move.ms + self._repeated_ms.pop(move.seat, 0.0), 3)
         self.state = event.state
         self.log.add(self.setup.view, event.state, event.moves)
         self.changed()
@@ -378,6 +503,8 @@ class Session(Observer):
         }
         if self.state is not None:
             fields |= observation_fields(view, self.state, seat, here.ask if not self.ended else None)
+        if self.setup.game.step_seconds is not None:
+            fields["clock"] = self.setup.game.step_seconds
         if self.deadline is not None:
             fields["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
         if self.episode is not None and self.episode.status != "void":
@@ -392,6 +519,17 @@ class Session(Observer):
         return self._first.solution(seats[0]) or ""
 
 
+class SessionClock(Clock):
+    """The clock of a game, which does not run while a server that was started again repeats the game."""
+
+    def __init__(self, session: Session, seconds: float) -> None:
+        super().__init__(seconds)
+        self._session = session
+
+    def start_step(self) -> asyncio.Future[None] | None:
+        return None if self._session.repeats_step() else super().start_step()
+
+
 def _ending(episode: Episode, explain: bool) -> str:
     return {
         "done": "The game is over.",
@@ -399,72 +537,3 @@ def _ending(episode: Episode, explain: bool) -> str:
         "forfeit": f"{episode.culprit} has lost: out of time, or without a legal move.",
         "void": f"The game is void: {episode.error if explain else FAILED}",
     }[episode.status]
-
-
-def plan_of(setup: Setup) -> Plan:
-    suite = Spec("play", None, {"game": spec_of(setup.game)})
-    return make_plan(
-        str(suite),
-        {HUMAN: HUMAN},
-        {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN},
-        seed=setup.seed,
-        theme=setup.render.theme,
-        size=setup.render.size,
-    )
-
-
-def spec_of(game: Game) -> str:
-    usual = make(game.name).options
-    changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
-    return str(Spec(game.name, None, changed))
-
-
-def save_game(runs: Path, setup: Setup, episode: Episode) -> Path:
-    """Write the episode into a new run folder next to the others; returns the folder."""
-    parent = runs.parent if (runs / "run.json").exists() else runs
-    name = re.sub(r"[^a-z0-9]+", "-", setup.game.name.lower())
-    folder = parent / f"play-{datetime.now():%Y%m%d-%H%M%S}-{name}-{token_hex(3)}"
-    plan = plan_of(setup)
-    [job] = plan.jobs
-    with Store.create(folder, plan) as store:
-        store.save(job, episode)
-    return folder
-
-
-MOST = 2_000
-KEPT_SECONDS = 3_600.0
-"""How long a session waits for people to come back."""
-_SWEEP_SECONDS = 10.0
-
-
-class Tables:
-    def __init__(self, most: int = MOST) -> None:
-        self.sessions: dict[str, Session] = {}
-        self._most = most
-
-    def add(self, session: Session) -> None:
-        """Keep a session; refuse it when there are too many."""
-        if len(self.sessions) >= self._most:
-            self.forget(0.0)
-        if len(self.sessions) >= self._most:
-            raise web.HTTPServiceUnavailable(text="Too many games are being played; try again later.")
-        self.sessions[session.id] = session
-
-    def forget(self, seconds: float) -> None:
-        """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
-        for name, session in list(self.sessions.items()):
-            if min(seat.away() for seat in session.seats.values()) <= seconds:
-                continue
-            if not session.playing:
-                del self.sessions[name]
-            elif seconds:
-                session.leave(next(iter(session.seats)))
-
-    async def sweep(self) -> None:
-        """Forget old sessions at intervals, until cancelled."""
-        while True:
-            await asyncio.sleep(_SWEEP_SECONDS)
-            self.forget(KEPT_SECONDS)
-
-    async def close(self) -> None:
-        await asyncio.gather(*(session.close() for session in self.sessions.values()))

@@ -78,6 +78,7 @@ async def serve(request: web.Request, session: Session, seat: str) -> web.WebSoc
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BODY, compress=False)
     await socket.prepare(request)
     request.app[SOCKETS].add(socket)
+    await session.caught_up.wait()
     browser = Browser(socket, lambda: session.snapshot(seat))
     here.connect(browser)
     session.begin()

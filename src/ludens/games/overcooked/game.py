@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
+from ludens.core.clock import REALTIME_HELP, read_interval
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -309,6 +310,9 @@ class OvercookedState(State):
     def legal(self, seat: str) -> Legal:
         return ACTIONS if seat in self.to_act else Legal()
 
+    def fallback(self, seat: str) -> str | None:
+        return "STAY" if self.game.realtime else None
+
     def _advance(self, actions: Mapping[str, str]) -> None:
         both = tuple(actions[seat] for seat in SEATS)
         snapshot, events = after(self.kitchen, self.snapshot, both, strict=self.game.variant == "released")
@@ -358,6 +362,7 @@ class Overcooked(TwinGame[OvercookedState]):
     are in use.
     Ends after `horizon` steps. With `opening=random`, cells, directions, hands, pots and counters are drawn
     at the start. With `layout=random`, everything on the walls of a layout and the chefs are in other places.
+    With `realtime=250ms`, a step lasts so long, and a chef who has not acted by then stays.
     Twins: a kitchen and the same one after half a turn.
     """
 
@@ -389,6 +394,16 @@ class Overcooked(TwinGame[OvercookedState]):
     notes: bool = option(
         True, help="say in words what the chef holds and what both did, which the pictures show"
     )
+
+    realtime: str = option("", help=REALTIME_HELP)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_interval(self.realtime, self.name)
+
+    @property
+    def step_seconds(self) -> float | None:
+        return read_interval(self.realtime, self.name)
 
     def world(self, seed: int) -> OvercookedState:
         drawn = self.layout == RANDOM

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ludens.core.clock import realtime_rule
 from ludens.core.view import Place, Places, RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, SpriteSheet, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on, mix
@@ -265,6 +266,9 @@ class OvercookedView(View):
 
     def _painted(self, place: Kitchen, frame: KitchenFrame, me: int) -> Picture:
         return self._drawing(place).picture(frame, me)
+
+    def rules(self, seat: str) -> str:
+        return super().rules(seat) + realtime_rule(self.game.step_seconds, "STAY")
 
     def image(self, state: OvercookedState, seat: str) -> Picture:
         return self._frame(state.kitchen, state.frames[-1], SEATS.index(seat))

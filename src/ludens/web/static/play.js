@@ -11,6 +11,7 @@ let received = 0;
 let connected = false;
 let draft_key = "";
 let last_words = "";
+let last_action = "";
 const ACKNOWLEDGE_MS = 10_000;
 const NOT_CONNECTED = "You are not connected. What you have written stays here until you can send it.";
 
@@ -30,13 +31,16 @@ const socket = connect(`${table.dataset.base}/socket`, {
 });
 
 function act(text) {
-  if (!snapshot || snapshot.turn === null || answered === snapshot.turn) return false;
-  const turn = snapshot.turn;
+  if (!snapshot || (!snapshot.clock && (snapshot.turn === null || answered === snapshot.turn))) return false;
+  const turn = snapshot.turn ?? snapshot.received;
+  if (snapshot.clock && answered === turn && text === last_action) return true;
+  last_action = text;
   if (!connected || !socket.send({ move: text, turn })) {
     element("notice").textContent = NOT_CONNECTED;
     return false;
   }
   answered = turn;
+  if (snapshot.clock) return true;
   element("choice").setAttribute("aria-busy", "true");
   enable();
   window.setTimeout(() => { if (answered === turn && snapshot.received < turn) socket.drop(); }, ACKNOWLEDGE_MS);
@@ -45,7 +49,7 @@ function act(text) {
 
 // Nothing can be sent without a connection, and no answer twice.
 function enable() {
-  const waits = !connected || (snapshot !== null && answered !== null && answered === snapshot.turn);
+  const waits = !connected || (snapshot !== null && !snapshot.clock && answered !== null && answered === snapshot.turn);
   for (const button of element("choice").querySelectorAll("button")) button.disabled = waits;
   element("leave").disabled = !connected;
 }
@@ -115,14 +119,14 @@ function render_time() {
 function render_choice(data, my_turn, writing) {
   // While others move, the last choice stays where it is, so that nothing jumps.
   show("choice", data.game > 0 && !data.ended);
-  element("choice").inert = !my_turn;
+  element("choice").inert = !my_turn && !data.clock;
   element("choice").removeAttribute("aria-busy");
   if (!my_turn) return;
   show("say", writing);
   element("instruction").textContent = data.instruction || "";
   if (writing) element("words").maxLength = data.text_limit;
   const named = writing ? Object.keys(data.actions || {}) : data.legal;
-  const key = JSON.stringify([data.turn, named, data.refused]);
+  const key = JSON.stringify([data.clock ? 0 : data.turn, named, data.refused]);
   if (element("actions").dataset.key === key) return;
   element("actions").dataset.key = key;
   fill(element("actions"), named, (name) => {

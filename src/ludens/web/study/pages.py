@@ -28,9 +28,7 @@ from ludens.web.study.room import POLL_SECONDS, Room, progress_of
 LOG = logging.getLogger(__name__)
 COOKIE = "participant"
 _NOT_SAVED = "This could not be saved. Please try again in a few minutes, or tell the organiser of the study."
-_NO_LONGER_WAITING = (
-    "You are no longer waiting: the server was started again, or you were away. Please ask again."
-)
+_NO_LONGER_WAITING = "You are no longer waiting: you were away, or nothing is left to play. Please ask again."
 _STRANGER = "You do not take part in this study: open the link that you were sent."
 _CROWD = "Too many people have joined from your network; try again later, or ask for a personal link."
 ROOM = web.AppKey("room", Room)
@@ -213,7 +211,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
     room = _room(request)
     place = room.seat_of(_participant(request, room))
     if place is None:
-        raise web.HTTPConflict(text="This game is over, or was lost when the server was started again.")
+        raise web.HTTPConflict(text="This game is over.")
     return await serve(request, place[0].session, place[1])
 
 

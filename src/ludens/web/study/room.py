@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice, permutations
 from pathlib import Path
 from time import monotonic
@@ -15,15 +15,18 @@ from typing import Any
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, UsageError
 from ludens.core.registry import make
+from ludens.core.validation import Invalid, read_value
 from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job
 from ludens.run.store import Store
 from ludens.suites.people import StudyFile, StudyTask
 from ludens.suites.people.records import VOID, OpenRecords, Participant, episodes_of
+from ludens.web.journal import FOLDER, Journal, JournalFolder
 from ludens.web.sessions import HUMAN, Session, Setup
 from ludens.web.spending import MOST_VOID, Spending
+from ludens.web.tables import folder_of
 
 LOG = logging.getLogger(__name__)
 POLL_SECONDS = 2.0
@@ -43,6 +46,17 @@ class StudyGame:
     done: bool = False
 
 
+@dataclass(frozen=True)
+class StudyGameAbout:
+    """What a journal says about a game of a study."""
+
+    key: str
+    attempt: int
+    version: int
+    participants: Mapping[str, str]
+    """Seat to name."""
+
+
 @dataclass(eq=False)
 class Waiting:
     participant: Participant
@@ -60,15 +74,18 @@ class Room:
         self._spending = spending
         for task in study.task:
             self._spending.check(_players(task))
-        folder = (runs.parent if (runs / "run.json").exists() else runs) / study.name
+        folder = folder_of(runs) / study.name
         self.store = Store.create(folder, self.plan, durable=True)
         self.records = OpenRecords(folder)
+        self._journals = JournalFolder(folder / FOLDER)
         self._jobs = {job.key: job for job in self.plan.jobs}
         self._names = {task.name: make(task.game).name for task in study.task}
         self.games: dict[str, StudyGame] = {}
         """Participant to the game that they see: being played, or over and still shown."""
         self.waiting: dict[str, Waiting] = {}
         """By participant, in the order in which they came."""
+        self._have_waited = set[str]()
+        """Participants who have waited since the server was started."""
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -76,21 +93,52 @@ class Room:
         with self.store, self.records:
             for _ in range(self.study.participants - len(self.records.participants)):
                 self.records.add()
-            self._end_interrupted()
-            yield
+            self._restore()
+            try:
+                yield
+            finally:
+                self._journals.close()
 
-    def _end_interrupted(self) -> None:
+    def _restore(self) -> None:
+        """Go on with the games that were being played, and end those that cannot go on."""
+        ends: dict[tuple[str, int | None], str] = {
+            (key, attempt): episode.status for key, attempt, episode in episodes_of(self.store.folder)
+        }
+        for journal in self._journals.read():
+            try:
+                if not self._resume(journal, ends):
+                    journal.delete()
+            except (UsageError, Invalid) as error:
+                LOG.error("a game cannot go on: %s (%s)", error, journal.path)
+        self._end_interrupted(ends)
+
+    def _resume(self, journal: Journal, ends: Mapping[tuple[str, int | None], str]) -> bool:
+        """Go on with the game of a journal; False if it is over."""
+        assert journal.record is not None
+        about = read_value(StudyGameAbout, dict(journal.record.about))
+        people = {seat: self.records.get(name) for seat, name in about.participants.items()}
+        job = self._jobs.get(about.key)
+        if journal.end is not None or (about.key, about.attempt) in ends or job is None:
+            return False
+        if self._runner.game(job.task).version != about.version:
+            raise BadFile("it was begun with another version of the game.")
+        task = next(task for task in self.study.task if task.name == job.task)
+        game = self._make_game(task, job, people, journal)
+        game.session.resume()
+        for participant in people.values():
+            self.games[participant.name] = game
+        return True
+
+    def _end_interrupted(self, ends: Mapping[tuple[str, int | None], str]) -> None:
+        """Record the end of games that are not being played any more."""
         cut = [
             (each, game)
             for each in self.records.participants.values()
             for game in each.games
-            if not game.status
+            if not game.status and each.name not in self.games
         ]
         if not cut:
             return
-        ends: dict[tuple[str, int | None], str] = {
-            (key, attempt): episode.status for key, attempt, episode in episodes_of(self.store.folder)
-        }
         lines = [
             {"task": game.task, "key": game.key, "seat": game.seat, "status": ends.get(game.place, VOID)}
             for _, game in cut
@@ -122,6 +170,7 @@ class Room:
         game.session.leave(seat)
         if not begun:
             game.done = True
+            game.session.journal.delete()
             self._note(game, "not_begun")
 
     async def close(self) -> None:
@@ -167,6 +216,7 @@ class Room:
             return
         self._spending.check(_players(task))
         self.waiting[participant.name] = Waiting(participant, task.name)
+        self._have_waited.add(participant.name)
         self._match(task)
 
     def _match(self, task: StudyTask) -> None:
@@ -202,6 +252,8 @@ class Room:
 
     def asks(self, participant: Participant) -> float | None:
         """Note that a waiting browser asked; returns for how long it has waited, None if it does not wait."""
+        if participant.name not in self._have_waited and self.step(participant) == "task":
+            self.ready(participant)  # it has waited since before the server was started
         waiting = self.waiting.get(participant.name)
         if waiting is None:
             return None
@@ -253,6 +305,18 @@ class Room:
 
     def _begin(self, task: StudyTask, job: Job, group: list[Participant]) -> None:
         seats = dict(zip(_fairly(task, group), group, strict=True))
+        game = self._make_game(task, job, seats, Journal())
+        session, attempt = game.session, self.store.voids[job.key]
+        session.journal = self._journals.new(session.id)
+        names = {seat: participant.name for seat, participant in seats.items()}
+        about = StudyGameAbout(job.key, attempt, session.setup.game.version, names)
+        session.keep(asdict(about))
+        for participant in group:
+            self.games[participant.name] = game
+
+    def _make_game(
+        self, task: StudyTask, job: Job, seats: dict[str, Participant], journal: Journal
+    ) -> StudyGame:
         specs = {seat: HUMAN if seat in task.people else who for seat, who in task.seats.items()}
         limit = task.minutes and task.minutes * 60
         setup = Setup(
@@ -263,11 +327,15 @@ class Room:
             return {s: self._runner.agent(w, task.name) for s, w in specs.items() if w != HUMAN}
 
         session = Session(
-            setup, agents, lambda _, episode: self._save(game, episode), False, lambda: self._start(game)
+            setup,
+            agents,
+            lambda _, episode: self._save(game, episode),
+            False,
+            lambda: self._start(game),
+            journal,
         )
         game = StudyGame(job, session, seats)
-        for participant in group:
-            self.games[participant.name] = game
+        return game
 
     def _start(self, game: StudyGame) -> None:
         """Record who sees this game, before they do."""
@@ -281,6 +349,7 @@ class Room:
         game.done = True
         self.store.save(game.job, episode)
         self._note(game, "played", status=episode.status)
+        game.session.journal.delete()
         return ""
 
     def _note(self, game: StudyGame, event: str, **more: Any) -> None:
