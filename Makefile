@@ -13,7 +13,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
-TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos
+TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign
 SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help

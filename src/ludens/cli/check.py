@@ -34,6 +34,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "photos": ("edited photographs", ("opencv-python-headless",)),
     "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
+    "sign": ("signatures of packs", ("cryptography",)),
 }
 """Name to purpose and packages."""
 

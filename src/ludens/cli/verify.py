@@ -31,22 +31,32 @@ _NAMED = 10
 
 
 def verify(
-    run: Annotated[Path, Parameter(help="Folder of the run; `ludens runs` lists them.")],
+    run: Annotated[Path, Parameter(help="Folder of the run (`ludens runs` lists them), or a pack.")],
     /,
     *,
     suite: SuiteName = None,
+    keys: Annotated[
+        Path | None, Parameter(help="File of known public keys; a pack must be signed with one of them.")
+    ] = None,
     workers: Annotated[
         Whole | None, Parameter(help="Worker processes; 0 for none. Default: one per core for large runs.")
     ] = None,
     json: Json = False,
 ) -> int:
-    """Replay and verify every episode of a run: moves, replies, pictures, returns; none may be missing.
+    """Replay and verify every episode of a run or of a pack (`ludens pack`); none may be missing.
 
-    Writes verified.json, which reports refer to. Exit code 1 if an episode fails, is repeated or not planned,
-    or is missing from a run that was finished.
+    For a run, writes verified.json, which reports refer to. For a pack, bots also choose their moves again,
+    and what is proven and what must be trusted is printed. Exit code 1 if an episode fails, is repeated or
+    not planned, or is missing from a run that was finished; 2 for a damaged pack.
     """
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
+    if run.is_file():
+        from ludens.cli.board import verify_file
+
+        return verify_file(run, keys, workers, json)
+    if keys is not None:
+        raise BadOption("--keys is an option for packs; a run folder is not signed.")
     progress = ProgressLine()
 
     def show(result: RunVerification) -> None:

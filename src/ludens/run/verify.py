@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from shlex import quote
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -36,6 +36,7 @@ from ludens.run.lines import (
     split_line,
 )
 from ludens.run.plan import Plan
+from ludens.run.reenact import Reenactment, reenact
 from ludens.run.rows import EPISODES, Location, RowMaker
 from ludens.run.store import FINISHED, read_finished, read_plan
 from ludens.run.task import import_suite, suite
@@ -142,8 +143,16 @@ _VERIFY_CHUNK = 8
 _EPISODES_PER_WORKER = 32
 """Fewer are not worth the start of a process."""
 
-Outcome = tuple[str, Verified | str, bool]
-"""Key of an episode, what was verified or why it failed, and whether it is void."""
+
+class Outcome(NamedTuple):
+    """What the verification of one episode has shown."""
+
+    key: str
+    verified: Verified | str
+    """What was verified, or why it failed."""
+    void: bool
+    again: Reenactment | None = None
+    """Where it was played once more."""
 
 
 @dataclass
@@ -166,6 +175,8 @@ class RunVerification:
     """Keys of lines that belong to no job of the plan."""
     finished: bool = False
     """Whether all planned episodes had been played when the run was last written to."""
+    again: dict[str, Reenactment] = field(default_factory=dict)
+    """By key, the episodes that were played once more."""
 
     @property
     def ok(self) -> bool:
@@ -177,11 +188,13 @@ def verify_run(
     folder: Path,
     *,
     workers: int | None = None,
+    reenacts: bool = False,
     on_progress: Callable[[RunVerification], None] | None = None,
 ) -> RunVerification:
     """Verify every episode of a run, and that all are there, and write `verified.json`.
 
-    In so many worker processes; by default one per core, if there is enough to do.
+    In so many worker processes; by default one per core, if there is enough to do. With `reenacts`, bots must
+    also choose their moves again (`run.reenact`).
     """
     before, plan = hash_run(folder), read_plan(folder)
     lines = [(head, location) for head, location, _ in LineReader(folder, repeated=True).read()]
@@ -190,14 +203,16 @@ def verify_run(
     chunks = [places[start : start + _VERIFY_CHUNK] for start in range(0, len(places), _VERIFY_CHUNK)]
     if workers is None:
         workers = min(cores(), len(places) // _EPISODES_PER_WORKER)
-    for outcomes in _outcomes(folder, plan, chunks, workers):
-        for key, outcome, void in outcomes:
-            if isinstance(outcome, str):
-                result.failures.append((key, outcome))
+    for outcomes in _outcomes(folder, plan, chunks, workers, reenacts):
+        for key, verified, void, again in outcomes:
+            if isinstance(verified, str):
+                result.failures.append((key, verified))
             else:
                 result.episodes += 1
                 result.proven += not void
-                result.verified += outcome
+                result.verified += verified
+            if again is not None:
+                result.again[key] = again
         if on_progress is not None:
             on_progress(result)
     if not result.failures:  # make the index again, so that tables show what was verified
@@ -247,13 +262,13 @@ def _survey(
 
 
 def _outcomes(
-    folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int
+    folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int, reenacts: bool
 ) -> Iterator[list[Outcome]]:
     if workers < 2:
-        verifier = _LineVerifier(folder, plan)
+        verifier = _LineVerifier(folder, plan, reenacts)
         yield from map(verifier.verify, chunks)
         return
-    start = folder, plan.to_json(), plan.suite
+    start = folder, plan.to_json(), plan.suite, reenacts
     try:
         for _, outcomes in run_in_processes(
             _verify_in_worker, chunks, workers, start=_start_worker, args=start
@@ -264,8 +279,8 @@ def _outcomes(
 
 
 class _LineVerifier:
-    def __init__(self, folder: Path, plan: Plan) -> None:
-        self._folder, self._check = folder, PlanCheck(folder, plan)
+    def __init__(self, folder: Path, plan: Plan, reenacts: bool) -> None:
+        self._folder, self._check, self._reenacts = folder, PlanCheck(folder, plan), reenacts
 
     def verify(self, places: Sequence[Location]) -> list[Outcome]:
         return [self._verify(location) for location in places]
@@ -281,18 +296,20 @@ class _LineVerifier:
                 if is_model(episode.seats.get(move.seat, "bot")) and not replied:
                     where = f"the move of {move.seat} in step {move.step}"
                     raise ReplayMismatch(f"{where} has no reply of the model.")
-            return head.key, verify(self._check.completed(head, episode)), head.void
+            verified = verify(completed := self._check.completed(head, episode))
+            again = reenact(completed) if self._reenacts and not head.void else None
+            return Outcome(head.key, verified, head.void, again)
         except LudensError as error:
-            return head.key, str(error), head.void
+            return Outcome(head.key, str(error), head.void)
 
 
 _verifier: _LineVerifier
 
 
-def _start_worker(folder: Path, plan: bytes, suite_name: str) -> None:
+def _start_worker(folder: Path, plan: bytes, suite_name: str, reenacts: bool) -> None:
     global _verifier
     import_suite(suite_name)
-    _verifier = _LineVerifier(folder, Plan.from_json(plan))
+    _verifier = _LineVerifier(folder, Plan.from_json(plan), reenacts)
 
 
 def _verify_in_worker(places: list[Location]) -> list[Outcome]:

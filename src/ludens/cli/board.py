@@ -1,0 +1,112 @@
+"""`ludens pack`, and `ludens verify` of a pack: results that anybody can check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ludens.cli.arguments import Json, SuiteName, Whole, at_least
+from ludens.cli.guard import DONE, FAILED
+from ludens.cli.output import ProgressLine, json_out
+from ludens.core.errors import BadOption
+from ludens.core.plain import one_line, plural
+from ludens.run.pack import SUFFIX, read_keys
+from ludens.run.proof import PackProof, pack_run, verify_pack
+from ludens.run.task import import_suite
+from ludens.run.verify import RunVerification
+
+_NAMED = 10
+"""Failures that are listed; --json has all."""
+
+
+def pack(
+    run: Annotated[Path, Parameter(help="Folder of a finished run; `ludens runs` lists them.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help=f"File to write; default: RUN{SUFFIX}.")] = None,
+    key: Annotated[
+        Path | None, Parameter(help="PEM file of your private Ed25519 key, which signs the pack.")
+    ] = None,
+    suite: SuiteName = None,
+    workers: Annotated[Whole | None, Parameter(help="Worker processes; 0 for none.")] = None,
+    json: Json = False,
+) -> None:
+    """Put a finished run into one file that others can verify.
+
+    The run is verified first. The file has the plan, all episodes with the hashes of their pictures and prompts, versions and results,
+    as a chain of hashes. `ludens verify FILE` replays it. A signature (--key) needs the extra `sign`.
+    """
+    at_least("--workers", workers or 0, 0)
+    import_suite(suite or "")
+    file = out or run.with_name(run.resolve().name + SUFFIX)
+    if file.suffix != SUFFIX:
+        raise BadOption(f"--out must end in {SUFFIX}, not {file.name!r}.")
+    if not file.parent.is_dir():
+        raise BadOption(f"there is no folder {str(file.parent)!r} for --out.")
+    progress = _Progress()
+    proof = pack_run(run, file, key=key, workers=workers, on_progress=progress.show)
+    progress.close()
+    made = proof.pack
+    if json:
+        return json_out({"file": str(file), **_facts(proof)})
+    signed = f", signed with the key {made.signed_by}" if made.signed_by else ", not signed"
+    print(f"{plural(made.head.episodes, 'episode')} in {file}: {made.bytes / 1e6:,.2f} MB{signed}.")
+    print(f"digest {made.digest}")
+
+
+def verify_file(file: Path, keys: Path | None, workers: int | None, json: bool) -> int:
+    """Verify a pack, and print what is proven and what must be trusted."""
+    known, progress = read_keys(keys) if keys else None, _Progress()
+    try:
+        with TemporaryDirectory(prefix="ludens-") as folder:
+            proof = verify_pack(file, Path(folder), keys=known, workers=workers, on_progress=progress.show)
+    finally:
+        progress.close()
+    code = DONE if proof.ok else FAILED
+    if json:
+        failures = [{"key": key, "reason": reason} for key, reason in proof.failures]
+        json_out({**_facts(proof), "failures": failures})
+        return code
+    for key, reason in proof.failures[:_NAMED]:
+        print(f"{one_line(key)}: {one_line(reason)}")
+    if proof.failures:
+        more = f" ({len(proof.failures):,} failures)" if len(proof.failures) > _NAMED else ""
+        print(f"{file}: not verified{more}.")
+        return code
+    print(f"{file}: verified.\n\nProven by replaying it here:")
+    for name, text in proof.proven.items():
+        print(f"  {name:13} {text}")
+    print("\nMust be trusted:")
+    for text in proof.trusted:
+        print(f"  - {text}")
+    print(f"\ndigest {proof.pack.digest}")
+    return code
+
+
+def _facts(proof: PackProof) -> dict[str, object]:
+    counts = proof.run.verified
+    return {
+        "digest": proof.pack.digest,
+        "suite": proof.pack.plan.suite,
+        "entrants": dict(proof.pack.plan.entrants),
+        "episodes": len(proof.pack.keys),
+        "voids": proof.pack.voids,
+        "moves": counts.moves,
+        "replies": counts.replies,
+        "pictures": counts.pictures,
+        "key": proof.pack.signed_by,
+        "submitter": proof.submitter,
+        "proven": proof.proven if proof.ok else {},
+        "trusted": proof.trusted,
+    }
+
+
+class _Progress(ProgressLine):
+    def show(self, result: RunVerification | str, last: bool = False) -> None:
+        if isinstance(result, RunVerification):
+            done = result.episodes + len(result.failures)
+            result = f"{done:,}/{result.total:,} episodes"
+        super().show(result, last)
