@@ -71,6 +71,13 @@ class Game(ABC):
     def start(self, seed: int) -> State:
         """The start state for this seed."""
 
+    def actions(self, seat: str) -> tuple[str, ...] | None:
+        """All actions that the seat can ever take, in a fixed order; None where some of them are texts.
+
+        `State.legal` is always a subset of them. The order numbers the actions for learners that need numbers.
+        """
+        return None
+
     def cluster(self, seed: int) -> str:
         """What the episodes of several seeds have in common: the name of an entry of a picture set, say.
 

@@ -390,6 +390,9 @@ class Overcooked(TwinGame[OvercookedState]):
         True, help="say in words what the chef holds and what both did, which the pictures show"
     )
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ACTIONS
+
     def world(self, seed: int) -> OvercookedState:
         drawn = self.layout == RANDOM
         place = random_kitchen(stream(seed, "layout")) if drawn else kitchen(self.layout)
