@@ -19,6 +19,7 @@ from ludens.core.loading import load
 BENCHES: dict[str, str] = {
     "draw": "benchmarks.draw:rows",
     "frames": "benchmarks.frames:rows",
+    "gym": "benchmarks.gym:rows",
     "play": "benchmarks.play:rows",
     "playground": "benchmarks.playground:rows",
     "client": "benchmarks.client:rows",

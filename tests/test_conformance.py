@@ -31,6 +31,17 @@ def test_registered_games_keep_every_rule(name: str) -> None:
     check_game(playable(name))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES.names())
+def test_actions_list_what_is_legal_in_a_thousand_states(name: str) -> None:
+    game, states_seen, seed = playable(name), 0, 1000
+    while states_seen < 1000:
+        trial = Trial(game, seeds=(seed,))
+        states_seen += sum(1 for _ in trial.states())
+        states.every_legal_action_is_listed(trial)
+        seed += 1
+
+
 @pytest.mark.parametrize("game", [Pebbles(), Pebbles(heap=25), Pebbles(heap=1), Talk(), Talk(rounds=1)])
 def test_sound_games_pass(game: Game) -> None:
     check_game(game)

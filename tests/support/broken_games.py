@@ -465,3 +465,37 @@ class FallsBackToAnIllegalAction(Other):
     class state(PebblesState):
         def fallback(self, seat: str) -> str | None:
             return "take 99"
+
+
+@breaks("every legal action is listed")
+class ForgetsAnAction(Pebbles):
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ("take 1", "take 2")
+
+
+@breaks("every legal action is listed")
+class ListsAnActionTwice(Pebbles):
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return (*super().actions(seat), "take 1")
+
+
+@breaks("every legal action is listed")
+class ListsInAnotherOrder(Pebbles):
+    def actions(self, seat: str) -> tuple[str, ...]:
+        self._calls.append(seat)
+        names, first = super().actions(seat), len(self._calls) % 3
+        return names[first:] + names[:first]
+
+    _calls: ClassVar[list[str]] = []
+
+
+@breaks("every legal action is listed")
+class ListsNothing(Pebbles):
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return cast(tuple[str, ...], None)
+
+
+@breaks("every legal action is listed")
+class ListsTexts(Talk):
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ("hello",)

@@ -52,6 +52,9 @@ class Lamps(TwinGame[Lamp]):
     question = True
     render: ClassVar[type[LampView]] = LampView
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return COLOURS
+
     def world(self, seed: int) -> Lamp:
         return Lamp(stream(seed, "lamp").choice(COLOURS))
 

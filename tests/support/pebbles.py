@@ -146,6 +146,9 @@ class Pebbles(Game):
     def seats(self) -> tuple[str, ...]:
         return ("left", "right")
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ("take 1", "take 2", "take 3")
+
     def start(self, seed: int) -> State:
         deal = stream(seed, "cards")
         return PebblesState(self, {seat: deal.between(1, 9) for seat in self.seats}, stream(seed, "wind"))

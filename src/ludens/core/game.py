@@ -77,6 +77,13 @@ class Game(ABC):
         not acted by then are late, and their states must have a `State.fallback`."""
         return None
 
+    def actions(self, seat: str) -> tuple[str, ...] | None:
+        """All actions that the seat can ever take, in a fixed order; None where some of them are texts.
+
+        `State.legal` is always a subset of them. The order numbers the actions for learners that need numbers.
+        """
+        return None
+
     def cluster(self, seed: int) -> str:
         """What the episodes of several seeds have in common: the name of an entry of a picture set, say.
 

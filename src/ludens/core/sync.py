@@ -1,11 +1,11 @@
-"""Driving coroutines that never wait: without an event loop, and in a thread."""
+"""Driving coroutines without an event loop: at once, in a thread, or from one question to the next."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -25,6 +25,46 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         _SYNC.reset(token)
     coroutine.close()
     raise RuntimeError("run_sync was given a coroutine that waits")
+
+
+class Question:
+    """Awaited inside a coroutine that an `Interview` drives: hands a value out, and returns the answer."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __await__(self) -> Generator[Question, Any, Any]:
+        return (yield self)
+
+
+class Interview(Generic[T]):
+    """A coroutine that waits for nothing but its `Question`s, driven from one to the next."""
+
+    result: T
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._coroutine = coroutine
+        self.over = False
+        """Whether the coroutine has ended, with `result`."""
+
+    def proceed(self, answer: Any = None) -> Any:
+        """Answer the last question (none at the start); returns the value of the next, None at the end."""
+        token = _SYNC.set(True)
+        try:
+            question = self._coroutine.send(answer)
+        except StopIteration as stop:
+            self.result, self.over = stop.value, True
+            return None
+        finally:
+            _SYNC.reset(token)
+        if not isinstance(question, Question):
+            self.close()
+            raise RuntimeError("the coroutine of an Interview waits for something else than a Question")
+        return question.value
+
+    def close(self) -> None:
+        self.over = True
+        self._coroutine.close()
 
 
 async def in_thread(coroutine: Coroutine[Any, Any, T]) -> T:

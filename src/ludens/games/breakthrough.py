@@ -55,6 +55,17 @@ class Breakthrough(BoardGame):
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         return str(spiel.action_to_string(player, action)).rstrip("*")
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Every step ahead from every cell, row by row from the seat's own side."""
+        files, ahead = ascii_lowercase[: self.columns], 1 if seat == "white" else -1
+        ranks = range(1, self.rows) if seat == "white" else range(self.rows, 1, -1)
+        return tuple(
+            f"{files[column]}{rank}{files[to]}{rank + ahead}"
+            for rank in ranks
+            for column in range(self.columns)
+            for to in range(max(0, column - 1), min(self.columns, column + 2))
+        )
+
     def evaluate(self, state: State, seat: str) -> float:
         """The lead of our foremost pawn over theirs, as a share of the way."""
         assert isinstance(state, SpielState)

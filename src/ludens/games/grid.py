@@ -177,6 +177,9 @@ class GridGame(TwinGame[GridState]):
         "meeting place without looking",
     )
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ACTIONS
+
     def world(self, seed: int) -> GridState:
         random = stream(seed, "grid")
         return self.state(self, random.sample(range(CELLS), len(self.things)), random)

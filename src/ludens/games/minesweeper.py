@@ -225,6 +225,10 @@ class Minesweeper(Game):
                 f"cells, not {self.mines}."
             )
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Every cell, row by row from the top."""
+        return tuple(names(self.rows, self.columns))
+
     def start(self, seed: int) -> MinesweeperState:
         return MinesweeperState(self, stream(seed, "mines"))
 

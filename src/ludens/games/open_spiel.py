@@ -44,6 +44,12 @@ class SpielGame(Game):
     def action_name(self, spiel: pyspiel.State, player: int, action: int) -> str:
         return str(spiel.action_to_string(player, action))
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """By default all actions of OpenSpiel in its order, with the names that they have at the start."""
+        player = self.seats.index(seat)
+        first, count = self.spiel.new_initial_state(), self.spiel.num_distinct_actions()
+        return tuple(dict.fromkeys(self.action_name(first, player, action) for action in range(count)))
+
     def first(self) -> pyspiel.State:
         return self.spiel.new_initial_state()
 

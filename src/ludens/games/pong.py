@@ -289,6 +289,9 @@ class Pong(Game):
     def seats(self) -> tuple[str, ...]:
         return ("left", "right") if self.players == 2 else ("player",)
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ACTIONS
+
     def start(self, seed: int) -> PongState:
         return PongState(self, stream(seed, "pong"))
 

@@ -210,6 +210,10 @@ class Sudoku(Game):
         if 0 < self.clues < FEWEST:
             raise BadOption(f"option 'clues' of sudoku must be 0 or at least {FEWEST}, not {self.clues}.")
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Every digit for every cell, row by row from the top."""
+        return tuple(f"{name}={digit}" for name in NAMES for digit in range(1, 10))
+
     def start(self, seed: int) -> SudokuState:
         clues = puzzle(seed, self.clues)
         return SudokuState(clues, list(clues.clues), ())

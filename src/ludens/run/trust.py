@@ -59,7 +59,7 @@ def check_packed(plan: Plan) -> None:
     for task in plan.chosen.values():
         _refuse(game_accesses(task.game))
         game = GAMES.get(parse_spec(task.game).name)
-        players = {who for seating in task.seatings for who in seating.values()} - {MODEL}
+        players = task.opponents
         for spec in sorted({*players, *plan.players}):
             if not is_model(spec):
                 _refuse(player_accesses(spec, game))

@@ -46,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     states.options_rebuild_the_game,
     states.roles_fallbacks_and_rewards_are_valid,
     states.stages_are_declared,
+    states.every_legal_action_is_listed,
     views.twins_differ_only_in_pictures,
 )
 """All rules in the order in which they are checked: later ones rely on earlier ones."""

@@ -126,6 +126,32 @@ def legal_actions_apply(trial: Trial) -> None:
 
 
 @rule
+def every_legal_action_is_listed(trial: Trial) -> None:
+    """`actions` lists every action of a seat once, in an order that never changes; None only for texts."""
+    listed = {seat: trial.game.actions(seat) for seat in trial.game.seats}
+    texts, named = set[str](), set[str]()
+    for seat, actions in listed.items():
+        trial.need(trial.game.actions(seat) == actions, f"two calls of actions({seat!r}) differ")
+        if actions is not None:
+            trial.need(is_tuple(actions) and actions, f"actions({seat!r}) is not a tuple of names")
+            trial.need(len(set(actions)) == len(actions), f"actions({seat!r}) has an action twice")
+    known = {seat: frozenset(actions or ()) for seat, actions in listed.items()}
+    for state in trial.states():
+        for seat in state.to_act:
+            legal = state.legal(seat)
+            (texts if legal.is_text else named).add(seat)
+            if listed[seat] is None:
+                continue
+            trial.need(not legal.is_text, f"{seat} may reply with a text, so actions({seat!r}) must be None")
+            strange = next((action for action in legal if action not in known[seat]), None)
+            trial.need(strange is None, f"{strange!r} is legal for {seat} but not in actions({seat!r})")
+    trial.seed = trial.step = None
+    for seat in trial.game.seats:
+        silent = listed[seat] is None and seat in named - texts
+        trial.need(not silent, f"actions({seat!r}) is None although all actions of {seat} have names")
+
+
+@rule
 def illegal_actions_are_refused(trial: Trial) -> None:
     """Illegal actions, actions of the wrong seat and missing actions raise Illegal and change nothing."""
     for state in trial.states(5):

@@ -79,3 +79,29 @@ def test_replies_are_read_line_by_line() -> None:
     with pytest.raises(Illegal):
         form.read("cut_wire_99", legal)
     assert state.refusal("solver", "cut_wire_99") == "'cut_wire_99' is not one of the actions."
+
+
+@pytest.mark.parametrize("puzzle", ["wire", "atm"])
+def test_a_panel_in_single_moves_keeps_every_rule(puzzle: str) -> None:
+    check_game(PanelQuestion(puzzle=puzzle, moves="single"), seeds=(0, 1))
+
+
+@pytest.mark.parametrize("manual", ["standard", "random"])
+@pytest.mark.parametrize("puzzle", PUZZLES)
+async def test_oracle_solves_panels_in_single_moves(puzzle: str, manual: str) -> None:
+    game = PanelQuestion(puzzle=puzzle, manual=manual, moves="single")
+    for seed in range(3):
+        episode = await play(game, {"solver": ludens.agent("bot/oracle", game)}, seed)
+        assert episode.returns == {"solver": 1.0}
+        assert episode.facts["mistakes"] == 0
+
+
+def test_the_third_mistake_ends_a_panel_in_single_moves() -> None:
+    state = PanelQuestion(puzzle="wire", moves="single").start(3)
+    right = state.solution("solver")
+    wrong = next(action for action in state.legal("solver") if action != right)
+    for mistakes in range(1, 4):
+        state.apply({"solver": wrong})
+        assert state.facts["mistakes"] == mistakes
+        assert state.over == (mistakes == 3)
+    assert state.returns == {"solver": 0.0}

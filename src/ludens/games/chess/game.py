@@ -66,6 +66,34 @@ def notations(spiel: Any) -> dict[str, str]:
     return moves
 
 
+_SQUARES = tuple((file, rank) for rank in range(8) for file in range(8))
+
+
+def _named(start: tuple[int, int], end: tuple[int, int], promoted: str = "") -> str:
+    return "".join(f"{'abcdefgh'[file]}{rank + 1}" for file, rank in (start, end)) + promoted
+
+
+def _reaches(across: int, along: int) -> bool:
+    """Whether a queen or a knight moves so many files and ranks."""
+    return (across == 0) != (along == 0) or 0 != across == along or {across, along} == {1, 2}
+
+
+_MOVES = tuple(
+    _named(start, end)
+    for start in _SQUARES
+    for end in _SQUARES
+    if _reaches(abs(start[0] - end[0]), abs(start[1] - end[1]))
+)
+_PROMOTIONS = {
+    seat: tuple(
+        _named((file, rank), (to, last), piece)
+        for file in range(8)
+        for to in range(max(0, file - 1), min(8, file + 2))
+        for piece in "qrbn"
+    )
+    for seat, rank, last in (("white", 6, 7), ("black", 1, 0))
+}
+
 _SEARCH, _LEVEL_DEPTH, _PAWN = "ludens.games.chess.bots:ChessSearch", 2, 100
 """The search that says whether an opening is level, and the lead that it must not find."""
 _FEN = re.compile(
@@ -107,6 +135,10 @@ class Chess(BoardGame):
 
     def first(self) -> pyspiel.State:
         return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
+
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Every move of a queen or a knight on an empty board, then every promotion of the seat's pawns."""
+        return (*_MOVES, *_PROMOTIONS[seat])
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
         import pyspiel

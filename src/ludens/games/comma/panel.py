@@ -1,6 +1,7 @@
-"""Panel, a one-move question of COMMA: the panel in the picture and the whole manual; what must be done?
+"""Panel, COMMA for one: the panel in the picture and the whole manual; what must be done?
 
-What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting.
+What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting. The answer
+is all actions at once, or one action after another.
 """
 
 from __future__ import annotations
@@ -14,31 +15,35 @@ from ludens.core.errors import BadOption, Illegal, Unreadable
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
-from ludens.core.reply import ReplyFormat, without_reasoning
-from ludens.core.state import Legal, Question
+from ludens.core.reply import ActionFormat, ReplyFormat, without_reasoning
+from ludens.core.state import Legal, Question, State
 from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.comma.dialogue import Comma, Dialogue, read_actions
 from ludens.games.comma.pages import write
-from ludens.games.comma.puzzle import Puzzle
+from ludens.games.comma.puzzle import Puzzle, Unclear
 from ludens.games.comma.view import CommaView
 
 PUZZLES = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze", "atm")
 """In the order of the paper's tables."""
 SEAT = "solver"
+MOST_MOVES = 60
+"""Moves after which a panel that is solved action by action is given up."""
 _ATTEMPTS = 20_000
 
 
 @dataclass(frozen=True)
-class PanelQuestion(TwinGame["PanelState"]):
-    """Solve a panel at once, with the manual at hand.
+class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
+    """Solve a panel at once, or action by action, with the manual at hand.
 
-    Seats: `solver`, alone, for one move.
+    Seats: `solver`, alone, for one move; with `moves=single` until the panel is solved.
     Observation: the panel of the puzzle named by the option `puzzle`, its actions, what the Solver is told in
         private, and the manual in words (of Keypad in pictures).
     Actions: the names of the actions that solve the panel, one a line. Of Memory, Led and Color, whose panels
-        change after each right action, the next one. In ATM the PIN was accepted already.
-    Rewards: 1 if the actions are right, else 0.
+        change after each right action, the next one. In ATM the PIN was accepted already. With `moves=single`
+        one of the names, in every state.
+    Rewards: 1 if the actions are right, else 0. With `moves=single`, 1 when the panel is solved, else the best
+        progress that the puzzle of this name counts; it ends with the third mistake or after 60 moves.
     Twins: the same manual and actions, another panel; no actions are right on both.
     """
 
@@ -46,25 +51,38 @@ class PanelQuestion(TwinGame["PanelState"]):
     seats = (SEAT,)
     view_class = "ludens.games.comma.panel:PanelQuestionView"
     best = "bot/oracle"
-    question = True
 
     puzzle: str = option("wire", choices=PUZZLES, help="the puzzle whose panels are shown")
     manual: str = option(
         "standard", choices=("standard", "random"), help="the published tables, or new ones for every seed"
     )
 
-    def world(self, seed: int) -> PanelState:
-        game = _puzzle_game(self.puzzle, self.manual)
-        return PanelState(game, _decided(game.start(seed).puzzle))
+    moves: str = option(
+        "all", choices=("all", "single"), help="one answer with all actions, or one action in each move"
+    )
 
-    def pair(self, seed: int) -> tuple[PanelState, PanelState]:
+    @property
+    def question(self) -> bool:
+        return self.moves == "all"
+
+    def actions(self, seat: str) -> tuple[str, ...] | None:
+        return None if self.question else _puzzle_game(self.puzzle, self.manual).puzzle_class.actions
+
+    def _started(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
+        return PanelState(game, panel) if self.question else SteppedPanel(game, panel)
+
+    def world(self, seed: int) -> PanelState | SteppedPanel:
+        game = _puzzle_game(self.puzzle, self.manual)
+        return self._started(game, _decided(game.start(seed).puzzle))
+
+    def pair(self, seed: int) -> tuple[PanelState | SteppedPanel, PanelState | SteppedPanel]:
         first, random = self.world(seed), stream(seed, "twin")
         game, panel = first.game, first.panel
         for _ in range(_ATTEMPTS):
             other = _decided(game.panel(panel.manual, Stream(random.bits()))).briefed_as(panel)
             alike = other.actions == panel.actions and other.briefing == panel.briefing
             if alike and panel.apart(other):
-                return first, PanelState(game, other)
+                return first, self._started(game, other)
         raise BadOption(f"no twin of panel {seed} of {self.puzzle} was found.")
 
 
@@ -112,6 +130,65 @@ class PanelState(Question):
         return copy
 
 
+class SteppedPanel(Dialogue):
+    """A panel that is solved action by action: a conversation in which only the Solver speaks."""
+
+    __slots__ = ("_plan",)
+
+    def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
+        super().__init__(game, puzzle)
+        self._plan: tuple[str, ...] = ()
+        """What is left of the actions that `solution` began with; a new plan would undo what was typed."""
+
+    @property
+    def panel(self) -> Puzzle[Any]:
+        return self.puzzle
+
+    def legal(self, seat: str) -> Legal:
+        return Legal(self.puzzle.actions) if seat in self.turn_of else Legal()
+
+    def _advance(self, actions: Mapping[str, str]) -> None:
+        action = actions[SEAT]
+        self._solver_speaks(action)
+        self._plan = self._plan[1:] if self._plan[:1] == (action,) else ()
+        if self._decided or self.spoken >= MOST_MOVES:
+            self.turn_of = ()
+
+    def solution(self, seat: str) -> str | None:
+        """The next of the actions that solve the panel; None where it cannot be solved any more."""
+        panel = self.puzzle
+        if panel.redraws:
+            return next((action for action in panel.actions if panel.right([action])), None)
+        if not self._plan:
+            try:
+                self._plan = tuple(panel.solution())
+            except Unclear:
+                return None
+        return next(iter(self._plan), None)
+
+    def clone(self) -> Self:
+        twin = super().clone()
+        twin._plan = self._plan
+        return twin
+
+    @property
+    def returns(self) -> dict[str, float]:
+        return {SEAT: self.partial}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {
+            "solved": self.solved,
+            "partial": self.partial,
+            "mistakes": self.mistakes,
+            "moves": self.spoken,
+            "actions": [message.text for message in self.messages],
+        }
+
+    def resample_hidden(self, seat: str, random: Stream) -> Self:
+        return State.resample_hidden(self, seat, random)
+
+
 @dataclass(frozen=True)
 class ActionLines(ReplyFormat):
     """Names of actions, one a line; lines without one are ignored."""
@@ -145,21 +222,22 @@ class PanelQuestionView(View):
         view = puzzle.view(render, seed)
         assert isinstance(view, CommaView)
         self._view, self._pictures = view, view.offers("expert") == "image"
-        self._section = "next" if puzzle.puzzle_class.redraws else "all"
+        whole = "next" if puzzle.puzzle_class.redraws else "all"
+        self._section = whole if game.question else "single"
 
-    def image(self, state: PanelState, seat: str) -> Picture:
-        return self._view.image(Dialogue(state.game, state.panel), seat)
+    def image(self, state: PanelState | SteppedPanel, seat: str) -> Picture:
+        return self._view.image(_dialogue(state), seat)
 
-    def images(self, state: PanelState, seat: str) -> tuple[Picture, ...]:
-        pages = self._view.images(Dialogue(state.game, state.panel), "expert") if self._pictures else ()
+    def images(self, state: PanelState | SteppedPanel, seat: str) -> tuple[Picture, ...]:
+        pages = self._view.images(_dialogue(state), "expert") if self._pictures else ()
         return self.image(state, seat), *pages
 
-    def text(self, state: PanelState, seat: str) -> str:
+    def text(self, state: PanelState | SteppedPanel, seat: str) -> str:
         """Of the panel; with the manual where that is shown as pictures."""
         manual = f"\n\n{write(state.panel.manual.blocks())}" if self._pictures else ""
-        return self._view.text(Dialogue(state.game, state.panel), seat) + manual
+        return self._view.text(_dialogue(state), seat) + manual
 
-    def notes(self, state: PanelState, seat: str) -> str:
+    def notes(self, state: PanelState | SteppedPanel, seat: str) -> str:
         panel, parts = state.panel, []
         if not self._pictures:
             parts.append(self.templates.fill("manual", manual=write(panel.manual.blocks())))
@@ -176,8 +254,15 @@ class PanelQuestionView(View):
             "where": self.templates.fill(f"manual in {where}"),
         }
 
-    def format(self, state: PanelState, seat: str) -> ActionLines:
+    def format(self, state: PanelState | SteppedPanel, seat: str) -> ReplyFormat:
+        if isinstance(state, SteppedPanel):
+            return ActionFormat()
         return ActionLines(state.panel.actions, self.templates.fill("reply"))
 
-    def guess(self, state: PanelState, seat: str, random: Stream) -> str:
+    def guess(self, state: PanelState | SteppedPanel, seat: str, random: Stream) -> str:
         return random.choice(state.panel.actions)
+
+
+def _dialogue(state: PanelState | SteppedPanel) -> Dialogue:
+    """What the view of the puzzle shows."""
+    return state if isinstance(state, SteppedPanel) else Dialogue(state.game, state.panel)

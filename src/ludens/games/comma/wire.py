@@ -189,6 +189,7 @@ class WirePanel(Puzzle[WireManual]):
     """Wires of any colours, one above the other. A wrong cut is a mistake and leaves the wire."""
 
     asks = "cut = <number of the wire, counted from the top>"
+    actions = _ACTIONS
 
     def __init__(self, manual: WireManual, setting: Setting) -> None:
         super().__init__(manual, setting)

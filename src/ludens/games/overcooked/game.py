@@ -405,6 +405,9 @@ class Overcooked(TwinGame[OvercookedState]):
     def step_seconds(self) -> float | None:
         return read_interval(self.realtime, self.name)
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return ACTIONS
+
     def world(self, seed: int) -> OvercookedState:
         drawn = self.layout == RANDOM
         place = random_kitchen(stream(seed, "layout")) if drawn else kitchen(self.layout)

@@ -18,7 +18,7 @@ from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, board_option
 from ludens.games.perceive import board_of
 from ludens.games.qa.boards import QUESTIONS
-from ludens.games.qa.questions import QaItem, TwinStream
+from ludens.games.qa.questions import LETTERS, QaItem, TwinStream
 
 SEAT = "viewer"
 
@@ -54,6 +54,9 @@ class Qa(TwinGame["ChoiceQuestion"]):
         board_of(self.board, RenderOptions())
         if self.kind and self.kind not in QUESTIONS[name]:
             raise UnknownName(f"question about {name}", self.kind, QUESTIONS[name])
+
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return tuple(LETTERS)
 
     def world(self, seed: int) -> ChoiceQuestion:
         board = board_of(self.board, RenderOptions())

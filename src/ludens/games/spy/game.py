@@ -289,6 +289,10 @@ class Spy(Game):
     def changes(self) -> tuple[str, ...]:
         return parse_change(self.change)
 
+    def actions(self, seat: str) -> tuple[str, ...] | None:
+        """The ballot of a judge; players also give clues, which are texts."""
+        return None if seat in self.players else self.ballot
+
     def start(self, seed: int) -> SpyState:
         table = list(self.players)
         stream(seed, "table").shuffle(table)

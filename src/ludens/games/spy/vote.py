@@ -69,6 +69,9 @@ class SpyVote(TwinGame["VoteQuestion"]):
         """The game in which the vote is cast."""
         return Spy(civilians=self.civilians, rounds=self.rounds, source=self.source, change=self.change)
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return self.table.ballot
+
     def world(self, seed: int) -> VoteQuestion:
         return self.pair(seed)[0]
 

@@ -104,6 +104,9 @@ class KuhnQuestions(Game):
     best = "bot/equilibrium"
     bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        return KuhnPoker().actions("first")
+
     def start(self, seed: int) -> InfosetQuestion:
         infoset = INFOSETS[seed % len(INFOSETS)]
         return InfosetQuestion(infoset, KuhnPoker(infoset=infoset).start(seed).hand)

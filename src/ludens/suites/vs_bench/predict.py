@@ -53,6 +53,11 @@ class Predict(TwinGame["Prediction"]):
     def actions_told(self) -> bool:
         return recipe_of(self.game, self.rule).listed
 
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Those of all seats that may be watched."""
+        watched = game_of(self.game)
+        return tuple(dict.fromkeys(a for other in watched.seats for a in watched.actions(other) or ()))
+
     def world(self, seed: int) -> Prediction:
         return Prediction(sample(self.game, seed, self.rule))
 
