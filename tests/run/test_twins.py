@@ -50,6 +50,17 @@ def test_incomplete_pair_does_not_count() -> None:
     assert BOTH.estimate([answered(7, True), answered(8, True)]).n == 0
 
 
+def test_pairs_of_one_cluster_count_as_one() -> None:
+    votes = make("spy/vote?source=clevr-16&twins=true")
+    episodes = [
+        EpisodeResult("", Episode(votes.name, 1, votes.options, seed, {}, facts={"right": True}), ("voter",))
+        for seed in range(60)
+    ]
+    entries = {votes.cluster(seed) for seed in range(60)}
+    assert votes.cluster(6) == votes.cluster(7) != ""
+    assert BOTH.estimate(episodes).n == len(entries) < 30
+
+
 def test_share_of_answers_that_are_right_in_both_worlds() -> None:
     assert pair_score("1101", "0111") == 0.5
     assert pair_score("1", "1") == 1

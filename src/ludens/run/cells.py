@@ -144,10 +144,11 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
 
     def groups(self) -> list[Group]:
         """The cluster of each episode where other seeds have it too, else its seed."""
-        if not self._clusters:
-            return list(self.seeds())
+        return groups_of(self.seeds(), self._cluster_names()) if self._clusters else list(self.seeds())
+
+    def _cluster_names(self) -> list[str]:
         names = (*self._clusters, "")  # the last one for -1
-        return groups_of(self.seeds(), [names[number] for number in self._columns["cluster"].tolist()])
+        return [names[number] for number in self._columns["cluster"].tolist()]
 
     def clusters(self) -> dict[int, str]:
         """The clusters of each seed that shares one, of all its seatings."""
@@ -163,9 +164,10 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         return len({*zip(self.groups(), self._columns["seating"].tolist(), strict=True)})
 
     def observations(self, metric: int, twins: bool = False) -> list[Observation]:
-        """Group and value of each episode that counts; with `twins` the seed, which tells the pair."""
-        groups: Sequence[Group] = self.seeds() if twins else self.groups()
-        pairs = zip(groups, self._column(metric), strict=True)
+        """Group and value of each episode that counts; with `twins` the seed, which tells the pair, and the
+        cluster."""
+        named = zip(self.seeds(), self._cluster_names(), strict=True)
+        pairs = zip(named if twins else self.groups(), self._column(metric), strict=True)
         return [pair for pair in pairs if pair[1] is not None]
 
     def values_of(self, metric: int) -> dict[Place, Any]:

@@ -33,8 +33,8 @@ MODEL = "MODEL"
 
 Group = int | str
 """Episodes that belong together: the seed that they share, or their cluster (`cluster_of`)."""
-Observation = tuple[Group, Any]
-"""The group of an episode and the value of a metric."""
+Observation = tuple[Group | tuple[int, str], Any]
+"""The group of an episode, or of twin worlds the seed and the cluster, and the value of a metric."""
 LabelPair = tuple[str | frozenset[str], str | None]
 """The right label, or all labels that are right, and the answer; None for an unreadable one."""
 
@@ -115,10 +115,11 @@ class Metric:
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
     def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
-        """Group and value of every episode that counts; of twins the seed, which tells the pair."""
+        """Group and value of every episode that counts; of twins the seed, which tells the pair, and the
+        cluster."""
         some = list(played)
-        seeds = [one.seed for one in some]
-        groups = seeds if self.twins else groups_of(seeds, [cluster_of(one.episode) for one in some])
+        seeds, clusters = [one.seed for one in some], [cluster_of(one.episode) for one in some]
+        groups = list(zip(seeds, clusters, strict=True)) if self.twins else groups_of(seeds, clusters)
         values = map(self.value, some)
         return [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
 
@@ -180,7 +181,7 @@ def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: An
 
 
 def _grouped(observations: Sequence[Observation]) -> list[list[float]]:
-    groups: dict[Group, list[float]] = {}
+    groups: dict[Any, list[float]] = {}
     for group, value in observations:
         groups.setdefault(group, []).append(value)
     return list(groups.values())

@@ -8,8 +8,8 @@ from typing import Any
 
 from ludens.core.twins import MARKS, pair_of
 from ludens.run.comparisons import Place
-from ludens.run.stats import Estimate, seat_swapped, seat_swapped_rate
-from ludens.run.task import EpisodeResult, Metric, Observation
+from ludens.run.stats import Estimate, clustered_mean, seat_swapped, seat_swapped_rate
+from ludens.run.task import EpisodeResult, Group, Metric, Observation, groups_of
 
 Marks = str
 """One sign per answer that differs between the worlds: `1` where it is right, else `0`."""
@@ -55,16 +55,26 @@ def both_of(
 
 
 def _combine(observations: Sequence[Observation]) -> Estimate:
-    """The mean over pairs; an incomplete pair does not count."""
+    """The mean over pairs; an incomplete pair does not count, and pairs of one cluster count as one."""
     worlds: defaultdict[int, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
-    for seed, marks in observations:
-        assert isinstance(seed, int)
+    clusters: dict[int, str] = {}
+    for group, marks in observations:
+        assert isinstance(group, tuple)
+        seed, cluster = group
         worlds[pair_of(seed)][seed % 2].append(marks)
-    pairs = [
-        [pair_score(a, b) for a, b in zip(first, second, strict=True)]
-        for first, second in worlds.values()
+        clusters[pair_of(seed)] = cluster
+    complete = {
+        pair: [pair_score(a, b) for a, b in zip(first, second, strict=True)]
+        for pair, (first, second) in worlds.items()
         if first and len(first) == len(second)
-    ]
+    }
+    groups = groups_of(list(complete), [clusters[pair] for pair in complete])
+    pairs = list(complete.values())
+    if any(isinstance(group, str) for group in groups):
+        alike: defaultdict[Group, list[float]] = defaultdict(list)
+        for group, scores in zip(groups, pairs, strict=True):
+            alike[group] += scores
+        return clustered_mean(alike.values(), bounds=(0.0, 1.0))
     if all(score in (0.0, 1.0) for scores in pairs for score in scores):
         return seat_swapped_rate([[score == 1.0 for score in scores] for scores in pairs])
     return seat_swapped(pairs, bounds=(0.0, 1.0))

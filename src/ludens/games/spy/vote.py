@@ -17,7 +17,7 @@ from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import Legal, Question
-from ludens.core.twins import TwinGame
+from ludens.core.twins import TwinGame, pair_of
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.checker import check
 from ludens.games.spy.clues import named, placed, related
@@ -71,6 +71,9 @@ class SpyVote(TwinGame["VoteQuestion"]):
 
     def actions(self, seat: str) -> tuple[str, ...]:
         return self.table.ballot
+
+    def cluster(self, seed: int) -> str:
+        return self.table.cluster(pair_of(seed) if self.twins else seed)
 
     def world(self, seed: int) -> VoteQuestion:
         return self.pair(seed)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf, log10
@@ -13,7 +13,6 @@ from ludens.run.stats import Estimate, pooled_share, weighted_sum
 from ludens.run.task import (
     COUNT,
     EpisodeResult,
-    Group,
     Metric,
     Observation,
     Summary,
@@ -32,7 +31,7 @@ def pooled(name: str, counts: Callable[[EpisodeResult], Counts], *, about: str) 
     """A share over the things in all episodes, such as moves or cells; the mean over classes of them."""
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        groups: dict[Group, Counts] = {}
+        groups: dict[Hashable, Counts] = {}
         for group, classes in observations:  # seatings of one seed are alike
             sums = groups.setdefault(group, {})
             for kind, (right, total) in classes.items():
