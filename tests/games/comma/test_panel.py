@@ -79,3 +79,11 @@ def test_replies_are_read_line_by_line() -> None:
     with pytest.raises(Illegal):
         form.read("cut_wire_99", legal)
     assert state.refusal("solver", "cut_wire_99") == "'cut_wire_99' is not one of the actions."
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES)
+async def test_the_reader_says_what_it_sees_and_solves_the_panel(puzzle: str) -> None:
+    game = PanelQuestion(puzzle=puzzle)
+    episode = await play(game, {"solver": ludens.agent("bot/reader", game)}, 3)
+    assert episode.returns == {"solver": 1.0}
+    assert "<think>" in episode.moves[0].tries[-1].text

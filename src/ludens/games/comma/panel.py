@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
 from ludens.core.options import option
@@ -46,6 +46,7 @@ class PanelQuestion(TwinGame["PanelState"]):
     seats = (SEAT,)
     view_class = "ludens.games.comma.panel:PanelQuestionView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"reader": "ludens.games.comma.reading:PanelReader"}
     question = True
 
     puzzle: str = option("wire", choices=PUZZLES, help="the puzzle whose panels are shown")
@@ -54,7 +55,7 @@ class PanelQuestion(TwinGame["PanelState"]):
     )
 
     def world(self, seed: int) -> PanelState:
-        game = _puzzle_game(self.puzzle)
+        game = puzzle_game(self.puzzle)
         manual = game.standard_manual
         if self.manual == "random":
             manual = game.random_manual(stream(seed, game.name, "manual"))
@@ -72,7 +73,7 @@ class PanelQuestion(TwinGame["PanelState"]):
 
 
 @lru_cache(maxsize=len(PUZZLES))
-def _puzzle_game(puzzle: str) -> Comma:
+def puzzle_game(puzzle: str) -> Comma:
     game = make(f"comma/{puzzle}")
     assert isinstance(game, Comma)
     return game
@@ -145,7 +146,7 @@ class PanelQuestionView(View):
 
     def __init__(self, game: PanelQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        view = _puzzle_game(game.puzzle).view(render, seed)
+        view = puzzle_game(game.puzzle).view(render, seed)
         assert isinstance(view, CommaView)
         self._view, self._pictures = view, view.offers("expert") == "image"
 
@@ -171,6 +172,11 @@ class PanelQuestionView(View):
             parts.append("\n".join([self.templates.fill("briefing"), *lines]))
         return "\n\n".join(parts)
 
+    def brief(self, state: PanelState, seat: str) -> str:
+        """The puzzle, and what is told in private: who plays by heart knows the manual."""
+        told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
+        return "\n".join([str(self.game.options["puzzle"]), *told])
+
     def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
         section = "next" if _redraws(self.game.options["puzzle"]) else "all"
         where = "pictures" if self._pictures else "words"
@@ -187,4 +193,4 @@ class PanelQuestionView(View):
 
 
 def _redraws(puzzle: str) -> bool:
-    return _puzzle_game(puzzle).puzzle_class.redraws
+    return puzzle_game(puzzle).puzzle_class.redraws
