@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
+from logging import getLogger
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory, mkstemp
@@ -41,6 +42,7 @@ from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
 
 Array = np.ndarray[Any, Any]
+log = getLogger("ludens.train")
 
 VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 256, 2
 """Most games of each source that are searched for pieces, and in how many rounds they are at most."""
@@ -148,10 +150,19 @@ Part = dict[str, Array]
 
 
 def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
-    """Encode the replies of some episodes into a file, pictures last; returns its name."""
+    """Encode the replies of some episodes into a file, pictures last; returns its name.
+
+    Episodes that fail are left out with a warning: a run of hours does not end because of one. What fails in
+    every seed has failed before, when the vocabulary was made.
+    """
     handle, name = mkstemp(dir=folder)
-    samples = map(sketched, replies(chunk)) if chunk.source.sketch else replies(chunk)
-    part = encode(samples, vocabulary, shape, chunk.source.steady)
+    source = chunk.source
+    samples = map(sketched, replies(chunk)) if source.sketch else replies(chunk)
+    try:
+        part = encode(samples, vocabulary, shape, source.steady)
+    except Exception as error:
+        log.warning("%s, seeds from %d: left out: %s", source.game, chunk.seeds.start, error)
+        part = encode((), vocabulary, shape)
     pictures = part.pop("pictures")
     with open(handle, "wb") as file:
         pickle.dump(part, file)

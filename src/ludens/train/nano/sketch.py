@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -17,6 +18,7 @@ from ludens import draw
 from ludens.core.random import Stream
 from ludens.draw import Picture
 
+T = TypeVar("T")
 RGB = tuple[int, int, int]
 SIDE = 512
 FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "")
@@ -48,7 +50,7 @@ class Sketch:
         self._cell = (cell, cell) if self._chance(0.7) else (width / self._columns, height / self._rows)
         self._left, self._top = margins
         self._fill_share = 0.6 + 0.3 * random.random()
-        self._things: dict[str, Callable[[str, float, float, float], None]] = {}
+        self._choices: dict[str, Any] = {}
 
     def picture(self) -> Picture:
         style = self._style()
@@ -202,11 +204,12 @@ class Sketch:
         left, top = self._left + column * w, self._top + row * h
         return left, top, left + w, top + h
 
-    def _once(self, name: str, make: Callable[[], object]) -> object:
+    def _once(self, name: str, make: Callable[[], T]) -> T:
         """What is chosen once for a picture."""
-        if name not in self._things:
-            self._things[name] = make()  # type: ignore[assignment]
-        return self._things[name]
+        if name not in self._choices:
+            self._choices[name] = make()
+        chosen: T = self._choices[name]
+        return chosen
 
     def _chance(self, share: float) -> bool:
         return self._random.random() < share
