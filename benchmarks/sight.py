@@ -13,6 +13,7 @@ import argparse
 import io
 import json
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -118,10 +119,8 @@ def by_pillow(board: str, names: Names) -> Image.Image:
 
 def by_matplotlib(board: str, names: Names) -> Image.Image:
     """A board of patches and texts, as a notebook would draw it."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
+    import_module("matplotlib").use("Agg")
+    plt = import_module("matplotlib.pyplot")
 
     rows, columns = len(names), len(names[0])
     figure, axes = plt.subplots(figsize=(5.12, 5.12), dpi=100)
@@ -150,10 +149,7 @@ def by_matplotlib(board: str, names: Names) -> Image.Image:
 
 
 def by_python_chess(board: str, names: Names) -> Image.Image:
-    import cairosvg
-    import chess
-    import chess.svg
-
+    cairosvg, chess, svg = map(import_module, ("cairosvg", "chess", "chess.svg"))
     position = chess.Board(None)
     for row, line in enumerate(names):
         for column, name in enumerate(line):
@@ -161,7 +157,7 @@ def by_python_chess(board: str, names: Names) -> Image.Image:
                 colour, kind = name.split()
                 piece = chess.Piece(chess.PIECE_NAMES.index(kind), colour == "white")
                 position.set_piece_at(chess.square(column, 7 - row), piece)
-    drawn = cairosvg.svg2png(chess.svg.board(position, size=SIDE).encode())
+    drawn = cairosvg.svg2png(svg.board(position, size=SIDE).encode())
     return Image.open(io.BytesIO(drawn)).convert("RGB")
 
 
@@ -186,7 +182,7 @@ RENDERERS: dict[str, tuple[Callable[[str, Names], Image.Image], tuple[str, ...],
 """How a board is drawn, what that needs, and which boards can be drawn so: Pillow's font has no chessmen."""
 
 
-def questions(board: str, seeds: range) -> list[tuple[str, Image.Image, Any, Names]]:
+def questions(board: str, seeds: range) -> Sequence[tuple[str, Image.Image, Any, Names]]:
     """Prompt, picture, state and names of the cells of each question."""
     game = make(f"perceive?board={board}")
     assert isinstance(game, Perceive)

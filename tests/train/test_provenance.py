@@ -8,6 +8,7 @@ import numpy as np
 import orjson
 import pytest
 
+from ludens.cli import main
 from ludens.core.errors import BadFile
 from ludens.train.nano.inputs import Vocabulary
 from ludens.train.nano.provenance import COMMIT, PROVENANCE, commit, learnt, means, of_checkpoint, started
@@ -21,6 +22,7 @@ from ludens.train.nano.weights import (
     metadata_of,
     packed,
     read_weights,
+    verify_weights,
 )
 
 SIZE = NanoSize(width=32, heads=1, encoder=1, decoder=1, side=64, longest=16)
@@ -137,3 +139,31 @@ def test_numbers_must_be_finite(tmp_path: Path) -> None:
     (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
     with pytest.raises(BadFile, match="not finite"):
         StoredModel.read(folder).weights(folder)
+
+
+def test_a_model_is_checked_against_what_it_says(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(run, tmp_path / "out", "int8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", "nano/out"]) == 0
+    assert "abc123" in capsys.readouterr().out
+    weights = tmp_path / "out" / WEIGHTS
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert main(["verify", "nano/out"]) == 1
+    assert "FAILED numbers" in capsys.readouterr().out
+
+
+def test_other_settings_are_noticed(run: Path, tmp_path: Path) -> None:
+    export(run, tmp_path / "out", "int8")
+    settings = tmp_path / "out" / SETTINGS
+    settings.write_bytes(settings.read_bytes().replace(b"tic_tac_toe", b"chess"))
+    failed = {check.what for check in verify_weights(tmp_path / "out") if not check.ok}
+    assert failed == {"settings and vocabulary", "games"}
+
+
+def test_a_model_that_says_nothing_is_not_verified(tmp_path: Path) -> None:
+    export(model(tmp_path / "a" / "b" / "c"), tmp_path / "out", "int8")
+    assert [check.ok for check in verify_weights(tmp_path / "out")] == [False]

@@ -105,12 +105,12 @@ class Sketch:
         letters = self._chance(0.5)
         for column in range(self._columns):
             name = chr(97 + column) if letters else str(column + 1)
-            at = (self._left + (column + 0.5) * self._cell[0], max(8, self._top - 12))
-            self._draw.text(at, name, self._ink, small, "mm")
+            above = (self._left + (column + 0.5) * self._cell[0], max(8, self._top - 12))
+            self._draw.text(above, name, self._ink, small, "mm")
         for row in range(self._rows):
             name = str(self._rows - row) if letters else chr(65 + row)
-            at = (max(8, self._left - 12), self._top + (row + 0.5) * self._cell[1])
-            self._draw.text(at, name, self._ink, small, "mm")
+            beside = (max(8, self._left - 12), self._top + (row + 0.5) * self._cell[1])
+            self._draw.text(beside, name, self._ink, small, "mm")
 
     def _thing(self, name: str, row: int, column: int) -> None:
         if name == "empty":

@@ -17,7 +17,7 @@ from ludens.core.files import write_atomically
 from ludens.core.options import check_options, option
 from ludens.models.trained import TRAINED_ON, games_of_checkpoint, games_of_recipe
 from ludens.train.nano.inputs import LINES, PROMPTS, Vocabulary
-from ludens.train.nano.provenance import of_checkpoint
+from ludens.train.nano.provenance import of_checkpoint, recipe_hash
 
 STRIDE = 16
 """Pixels per side of a patch."""
@@ -70,7 +70,7 @@ Array = np.ndarray[Any, Any]
 
 DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
-METADATA, NUMBERS = "__metadata__", "numbers_sha256"
+METADATA, NUMBERS, SETTINGS_HASH = "__metadata__", "numbers_sha256", "settings_sha256"
 """In the header of a file of weights: what it says about itself, and there the hash of all numbers."""
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<u2"), "I8": np.dtype("i1")}
 """How numbers are stored; numpy has no bfloat16."""
@@ -234,16 +234,59 @@ class StoredModel:
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    weights = packed(StoredModel.read(folder).weights(folder), dtype, of_checkpoint(folder))
-    known = of_checkpoint(folder).get("recipe")
-    trained_on = games_of_recipe(known) if known else games_of_checkpoint(folder, SETTINGS)
-    games = {TRAINED_ON: sorted(trained_on)}
+    told = of_checkpoint(folder)
+    recipe = told.get("recipe")
+    trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
     settings = orjson.dumps(
-        orjson.loads((folder / SETTINGS).read_bytes()) | games, option=orjson.OPT_INDENT_2
+        orjson.loads((folder / SETTINGS).read_bytes()) | {TRAINED_ON: sorted(trained_on)},
+        option=orjson.OPT_INDENT_2,
     )
+    if told:
+        told[SETTINGS_HASH] = sha256(settings).hexdigest()
+    weights = packed(StoredModel.read(folder).weights(folder), dtype, told)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
         write_atomically(to / SETTINGS, settings)
     except OSError as error:
         raise BadFile(f"{to} cannot be written: {error.strerror}.") from None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison of a model with what its file of weights says."""
+
+    what: str
+    ok: bool
+    told: str = ""
+
+
+def verify_weights(folder: Path) -> list[Check]:
+    """Whether the files of a model are those that training wrote, and where they come from."""
+    told, numbers = metadata_of(folder / WEIGHTS)
+    stored = StoredModel.read(folder)
+    stored.weights(folder)
+    known = {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+    recipe, trained_on = known.get("recipe"), games_of_checkpoint(folder, SETTINGS)
+    if not isinstance(recipe, dict) or NUMBERS not in told:
+        return [Check("it says where it comes from", False)]
+    settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
+    losses = known.get("losses") or []
+    return [
+        Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
+        Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),
+        Check("recipe", known.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
+        Check("games", trained_on == games_of_recipe(recipe), f"{len(trained_on)} games"),
+        Check("commit", bool(known.get("commit")), str(known.get("commit"))[:12]),
+        Check("source", bool(known.get("source_sha256")), str(known.get("source_sha256"))[:12]),
+        Check("seeds", bool(known.get("seeds")), str(orjson.dumps(known.get("seeds")).decode())),
+        Check("data", bool(known.get("data_sha256")), f"{known.get('rounds')} rounds"),
+        Check("losses", bool(losses), f"{losses[0]} to {losses[-1]}" if losses else ""),
+    ]
+
+
+def _value(text: Any) -> Any:
+    try:
+        return orjson.loads(text) if isinstance(text, str) else None
+    except orjson.JSONDecodeError:
+        return None
