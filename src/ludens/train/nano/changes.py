@@ -18,6 +18,8 @@ from ludens.train.recipe import SupervisedOptions
 
 UNCHANGED = 0.35
 """The share of pictures that keep their geometry: they are what a model sees most."""
+LOST = 4 / 3
+"""How far pictures are moved beyond the edge, in half sides, where they are moved by up to 1."""
 BLOCK = 8
 """Pixels per side of the blocks of JPEG."""
 
@@ -71,13 +73,14 @@ def jittered(pictures: Tensor, strength: float, draws: Draws) -> Tensor:
 def warped(pictures: Tensor, most: float, draws: Draws, steady: Tensor) -> Tensor:
     """Pictures that are moved, stretched, shrunk into a frame, or cropped.
 
-    Moved by up to `most` of their side; shrunk by up to twice as much; width and height differ by as much.
-    What lies outside is white, black, the colour of the corner, or any other.
+    Shrunk by up to twice `most`; width and height differ by as much; moved until up to two thirds of `most`
+    of their side are lost: more would hide whole lines of a board. What lies outside is white, black, the
+    colour of the corner, or any other.
     """
     size = draws.between(1 - 2 * most, 1 + most / 2)
     stretch = draws.between(-most / 2, most / 2)
     scale = torch.stack([size * (1 + stretch), size * (1 - stretch)], 1)
-    shift = draws.between(-2 * most, 2 * most, 2)
+    shift = draws.between(-1, 1, 2) * ((1 - scale).clamp(min=0) + LOST * most)
     keeps = (draws.uniform() < UNCHANGED) | steady
     scale = scale.where(~keeps[:, None], torch.ones_like(scale))
     shift = shift.where(~keeps[:, None], torch.zeros_like(shift))
