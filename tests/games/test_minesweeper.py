@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ludens
+from ludens.core.ask import build_ask
+from ludens.core.config import PlayConfig
 from ludens.core.errors import BadOption
+from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.draw import get_theme
 from ludens.draw.palette import contrast
@@ -329,3 +332,25 @@ async def test_logic_takes_every_certain_cell_and_wins_where_chance_seldom_does(
 )  # fmt: skip
 def test_conformance_with_options(name: str) -> None:
     check_game(ludens.make(name), seeds=(3, 4, 5))
+
+
+async def test_the_bot_says_where_mines_are_before_it_moves() -> None:
+    game = Minesweeper()
+    replies = []
+    for seed in range(4):
+        state, bot = game.start(seed), ludens.agent("bot/logic?reason=true", game)
+        bot = bot.sit(game, "player", stream(seed, "bot"))
+        view = game.view(RenderOptions(size=256))
+        for _ in range(4):
+            if state.over:
+                break
+            reply = await bot.act(build_ask(view, state, "player", "state", PlayConfig()))
+            mines, safe, last = reply.text.splitlines()
+            known = set(safe.split()[1:])
+            called = names(game.rows, game.columns)
+            assert state.mines is None or all(called.index(cell) in state.mines for cell in mines.split()[1:])
+            assert state.mines is None or not any(called.index(cell) in state.mines for cell in known)
+            assert last == f"Action: {reply.action}"
+            replies.append(bool(known))
+            state.apply({"player": reply.action})
+    assert any(replies)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import BadOption, Illegal, MoveError, Unreadable
+from ludens.core.random import stream
 from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
 from ludens.games.sudoku import (
@@ -21,6 +22,7 @@ from ludens.games.sudoku import (
     SudokuPuzzle,
     SudokuState,
     SudokuView,
+    Surest,
     full_grid,
     puzzle,
     solutions,
@@ -325,3 +327,18 @@ def test_positions_to_perceive_vary_from_empty_to_full() -> None:
 @pytest.mark.parametrize("name", ["perceive?board=sudoku", "sudoku?clues=60"])
 def test_conformance_with_options(name: str) -> None:
     check_game(ludens.make(name), seeds=(3, 4))
+
+
+async def test_the_surest_cell_first_solves_every_grid() -> None:
+    game = Sudoku()
+    for seed in range(3):
+        episode = await play(game, {"player": ludens.agent("bot/surest", game)}, seed)
+        assert episode.returns == {"player": 1.0}
+
+
+def test_a_cell_with_one_digit_left_is_the_surest() -> None:
+    solution = puzzle(1, 0).solution
+    grid = [0 if cell in (0, 40, 41) else digit for cell, digit in enumerate(solution)]
+    state = SudokuState(SudokuPuzzle(tuple(grid), solution), grid, ())
+    bot = Surest().sit(Sudoku(), "player", stream(0, "bot"))
+    assert bot.choose(state) == f"A1={solution[0]}"  # nothing around it is empty

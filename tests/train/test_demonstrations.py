@@ -20,15 +20,9 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
-from ludens.train.nano.inputs import GREY, places_like  # noqa: E402
+from ludens.train.nano.inputs import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.supervised import (  # noqa: E402
-    Imitation,
-    blanked,
-    jittered,
-    padding_of,
-    surprises,
-)
+from ludens.train.nano.supervised import Imitation, padding_of, surprises  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
@@ -269,23 +263,6 @@ def test_a_vocabulary_has_all_places_or_none() -> None:
     fine = places_like([" 0714:"])
     assert len(fine) == 400
     assert {" 0000:", " 1900:", " 0019:"} < fine
-
-
-def test_some_pictures_are_blank() -> None:
-    pictures = torch.arange(1000 * 3 * 4, dtype=torch.uint8).reshape(1000, 3, 2, 2)
-    shown = blanked(pictures, 0.1, torch.Generator().manual_seed(0))
-    blank = (shown == GREY).flatten(1).all(1)
-    assert 60 < blank.sum() < 140
-    assert torch.equal(shown[~blank], pictures[~blank])
-
-
-def test_jitter_changes_colours_only() -> None:
-    pictures = torch.randint(0, 256, (4, 3, 8, 8), dtype=torch.uint8)
-    changed = jittered(pictures, 0.3, torch.Generator().manual_seed(0))
-    assert changed.dtype == torch.uint8
-    assert not torch.equal(changed, pictures)
-    order = pictures[0, 0].flatten().argsort(stable=True)
-    assert (changed[0, 0].flatten()[order].int().diff() >= 0).all()
 
 
 @pytest.mark.parametrize(

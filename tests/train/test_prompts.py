@@ -1,37 +1,85 @@
-"""What small models are told."""
+"""Prompts of small models: legal moves, refused replies, and what is left out."""
 
 from __future__ import annotations
 
-import pytest
-
-import ludens
-from ludens.train.nano.inputs import short_prompt
-
-
-@pytest.mark.parametrize(
-    ("spec", "told"),
-    [
-        ("perceive?board=chess", "perceive viewer\nchess 8x8\n"),
-        ("perceive?board=gomoku", "perceive viewer\ngomoku 15x15\n"),
-        ("rule?board=reversi", "rule player\nreversi black\n"),
-        ("tic_tac_toe", "tic_tac_toe x\n\n"),
-        ("spy", "spy civilian clue\n1\n\n"),
-    ],
-)
-def test_prompts_are_short(spec: str, told: str) -> None:
-    game = ludens.make(spec)
-    episode = ludens.play_sync(game, {seat: ludens.agent("bot/random", game) for seat in game.seats}, 3)
-    sample = next(iter(ludens.samples(episode, game)))
-    assert short_prompt(sample.game, sample.ask) == told
+from ludens.core.ask import Ask, build_ask
+from ludens.core.config import PlayConfig
+from ludens.core.registry import make
+from ludens.core.view import RenderOptions, view_of
+from ludens.games.boards import grouped
+from ludens.train.demonstrations import FIRST_SEED, Chunk, replies
+from ludens.train.nano.inputs import HEAD, clipped, last_line, short_prompt
+from ludens.train.recipe import Demonstration
 
 
-def test_questions_are_told_without_examples() -> None:
-    game = ludens.make("qa?board=chess")
-    episode = ludens.play_sync(game, {"viewer": ludens.agent("bot/best", game)}, 3)
-    [sample] = ludens.samples(episode, game)
-    told = short_prompt(sample.game, sample.ask)
-    head, question, options, end = told.split("\n")[1:]
-    assert (head, end) == ("chess", "")
-    assert question in sample.ask.observation.notes
-    assert options.split()[1::2] == ["A", "B", "C", "D"]
-    assert "Answer" not in told
+def asked(spec: str, seat: str, listed: bool = True) -> Ask:
+    game = make(spec)
+    view = view_of(game, RenderOptions(size=256), 0)
+    return build_ask(view, game.start(0), seat, "image", PlayConfig(listed=listed))
+
+
+def test_moves_from_one_cell_are_told_together() -> None:
+    assert grouped(["b6c4", "e1d1", "b6a4"]) == "b6: a4 c4, e1: d1"
+    assert grouped(["C4", "A3"]) == "A3, C4"
+
+
+def test_legal_moves_are_told_where_a_player_is_shown_them() -> None:
+    assert "a7: a6 b6" in short_prompt("breakthrough", asked("breakthrough", "black"))
+    assert "a7" not in short_prompt("breakthrough", asked("breakthrough", "black", listed=False))
+    assert short_prompt("tic_tac_toe", asked("tic_tac_toe", "x")) == "tic_tac_toe x\n\n"
+
+
+def test_an_older_model_is_asked_as_it_was_trained() -> None:
+    ask = asked("breakthrough", "black").again("Action: a7a5", "no such move")
+    assert short_prompt("breakthrough", ask, 1) == "breakthrough black\n\n"
+
+
+def test_refused_replies_are_told() -> None:
+    ask = asked("tic_tac_toe", "x").again("a1 is free\nAction: A1", "taken").again("", "no reply")
+    assert short_prompt("tic_tac_toe", ask) == "tic_tac_toe x\n\nnot A1\nnot \n"
+    assert len(last_line("x" * 1000)) < 100
+
+
+def test_a_puzzle_is_told_without_what_is_always_the_same() -> None:
+    source = Demonstration("comma/wire", episodes=1, theme="classic", size="256")
+    told = [short_prompt(s.game, s.ask) for s in replies(Chunk(source, range(FIRST_SEED, FIRST_SEED + 1)))]
+    assert len(told) == 3
+    assert not any("cut_wire" in text or "Please answer" in text for text in told)
+    assert "serial = " in told[1]
+    assert "Expert:\ncut = " in told[2]
+
+
+def test_a_long_prompt_keeps_its_beginning_and_its_end() -> None:
+    assert clipped([1, 2, 3], 3) == [1, 2, 3]
+    long = list(range(100))
+    short = clipped(long, 20)
+    assert short == [*long[:HEAD], *long[-(20 - HEAD) :]]
+
+
+def test_a_reply_after_a_refusal_differs_from_the_refused_ones() -> None:
+    source = Demonstration(
+        "breakthrough?rows=6&columns=5",
+        bot="bot/alphabeta?depth=1",
+        episodes=1,
+        refused=1.0,
+        listed=False,
+        list_moves=True,
+        theme="classic",
+        size="256",
+    )
+    samples = list(replies(Chunk(source, range(FIRST_SEED, FIRST_SEED + 1))))
+    again = [sample for sample in samples if sample.ask.refused]
+    assert len(again) == sum(len(s.ask.legal) > 2 for s in samples if not s.ask.refused) > 20
+    best = {(s.ask.seat, s.ask.step, s.pictures[-1].hash): s.completion for s in samples if not s.ask.refused}
+    others = 0
+    for sample in again:
+        refused = [text for text, _ in sample.ask.refused]
+        move = last_line(sample.completion)
+        assert move in sample.ask.legal
+        assert move not in refused
+        kept = last_line(best[sample.ask.seat, sample.ask.step, sample.pictures[-1].hash])
+        assert (kept in refused) == (move != kept)
+        others += move != kept
+        listed = sample.completion.splitlines()[0]
+        assert not any(f"{text[:2]}:" in listed and text[2:] in listed for text in refused)
+    assert 0.3 < others / len(again) < 0.7

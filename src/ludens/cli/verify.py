@@ -26,6 +26,7 @@ from ludens.run.verify import RunVerification, bad_lines, set_aside, verify_run
 from ludens.run.verify import repair as repair_run
 from ludens.run.viewer import as_text, returns_text
 
+NANO = "nano"
 _NAMED = 10
 """The most keys of one kind in the summary; --json has all."""
 
@@ -48,8 +49,13 @@ def verify(
     For a run, writes verified.json, which reports refer to. For a pack, bots also choose their moves again,
     and what is proven and what must be trusted is printed. Exit code 1 if an episode fails, is repeated or
     not planned, or is missing from a run that was finished; 2 for a damaged pack.
+
+    `ludens verify nano`, or nano/FOLDER, compares the files of a small model with what they say about
+    themselves: numbers, settings, recipe, commit, seeds and data.
     """
     at_least("--workers", workers or 0, 0)
+    if run.parts[:1] == (NANO,) and not (run / "run.json").exists():
+        return _verify_nano(run, json)
     import_suite(suite or "")
     if run.is_file():
         from ludens.cli.board import verify_file
@@ -95,6 +101,19 @@ _FIELDS = (
     "planned", "present", "proven", "finished", "missing", "repeated", "unplanned", "voids", "episodes",
 )  # fmt: skip
 """The fields of a `RunVerification` that --json prints, besides what was verified and the failures."""
+
+
+def _verify_nano(spec: Path, json: bool) -> int:
+    from ludens.train.nano.numpy_player import SHIPPED
+    from ludens.train.nano.weights import verify_weights
+
+    checks = verify_weights(Path(*spec.parts[1:]) if len(spec.parts) > 1 else SHIPPED)
+    if json:
+        json_out([asdict(check) for check in checks])
+    else:
+        for check in checks:
+            print(f"{'ok    ' if check.ok else 'FAILED'} {check.what} {check.told}".rstrip())
+    return DONE if all(check.ok for check in checks) else FAILED
 
 
 def _rest(result: RunVerification) -> str:

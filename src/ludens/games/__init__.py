@@ -34,6 +34,7 @@ CATALOGUE = {
     "comma/password": "ludens.games.comma.password:Password",
     "comma/atm": "ludens.games.comma.atm:Atm",
     "comma/panel": "ludens.games.comma.panel:PanelQuestion",
+    "comma/read": "ludens.games.comma.reading:Reading",
     "comma/telehealth": "ludens.games.comma.telehealth:Telehealth",
     "viki/activate": "ludens.games.viki.levels:ActivateLevel",
     "viki/plan": "ludens.games.viki.levels:PlanLevel",

@@ -73,6 +73,16 @@ def listing(moves: Sequence[str], move: str) -> str:
     return f"{start}: {' '.join(end.removeprefix('=') for end in rest)}"
 
 
+def grouped(moves: Iterable[str]) -> str:
+    """Moves in few words: those from one cell together, as in `b6: c4 a4, e1: d1`; others as they are."""
+    ends: dict[str, list[str]] = {}
+    for move in sorted(moves):
+        split = _FROM_CELL.fullmatch(move)
+        start, end = (split[1], split[2].removeprefix("=")) if split else (move, "")
+        ends.setdefault(start, []).append(end)
+    return ", ".join(f"{start}: {' '.join(rest)}" if any(rest) else start for start, rest in ends.items())
+
+
 def _distance(start: str, end: str) -> int:
     """Steps of a king between two cells; the number itself for a number."""
     if not end[0].isalpha():

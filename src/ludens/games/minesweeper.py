@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from PIL.ImageDraw import ImageDraw
 
-from ludens.core.agent import Bot
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -317,25 +317,37 @@ class MinesweeperState(State):
 
 
 @dataclass
-class Logic(Bot):
+class Logic(Agent):
     """Opens a cell that is certainly safe, else one of those least likely to hold a mine.
 
     Among those it prefers few hidden cells around: such a cell is blank most often and opens an area.
     """
 
+    reason: bool = option(False, help="say first where mines are and which cells are safe, for imitation")
     kind = "bot/logic"
+    sees = "state"
 
-    def choose(self, state: MinesweeperState) -> str:
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, MinesweeperState)
         game = state.game
         knowledge = infer(game.rows, game.columns, game.mines, state.seen)
-        touching = neighbours(game.rows, game.columns)
+        touching, called = neighbours(game.rows, game.columns), names(game.rows, game.columns)
         hidden = [code == HIDDEN for code in state.seen]
         covered = [sum(hidden[near] for near in near_cells) for near_cells in touching]
         rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
-        cell = self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])
-        return names(game.rows, game.columns)[cell]
+        move = called[self.random.choice([cell for cell in knowledge.hidden if rank[cell] == least])]
+        if not self.reason:
+            return Reply(move, move)
+        mines = [called[cell] for cell in knowledge.hidden if knowledge.with_mine[cell] == knowledge.layouts]
+        safe = [called[cell] for cell in knowledge.safe][:MOST_NAMED]
+        lines = [" ".join(["mines", *mines]), " ".join(["safe", *safe]), ask.format.write(move)]
+        return Reply("\n".join(lines), move)
 
+
+MOST_NAMED = 16
+"""Safe cells that are named before a move."""
 
 _HUES = ("blue", "green", "red", "purple", "brown", "cyan", "black", "gray")
 _READABLE = 4.5

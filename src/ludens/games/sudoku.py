@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.options import option
@@ -200,6 +201,7 @@ class Sudoku(Game):
     seats = (SEAT,)
     view_class = "ludens.games.sudoku:SudokuView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"surest": "ludens.games.sudoku:Surest"}
 
     clues: int = option(
         0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"
@@ -301,6 +303,25 @@ class SudokuState(State):
         twin = copy.copy(self)
         twin.grid = self.grid.copy()
         return twin
+
+
+@dataclass
+class Surest(Bot):
+    """Fills a cell that the fewest digits fit, of these one with the most digits around it; right in every
+    grid that can be solved."""
+
+    kind = "bot/surest"
+
+    def choose(self, state: SudokuState) -> str:
+        grid = state.grid
+        solved = solve(grid)
+        if solved is None:
+            return state.legal(SEAT).sample(self.random)
+        empty = [cell for cell, digit in enumerate(grid) if not digit]
+        rank = {c: (candidates(grid, c).bit_count(), sum(not grid[peer] for peer in PEERS[c])) for c in empty}
+        least = min(rank.values())
+        cell = self.random.choice([cell for cell in empty if rank[cell] == least])
+        return f"{NAMES[cell]}={solved[cell]}"
 
 
 _SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)

@@ -19,6 +19,7 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.processes import cores
+from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing
@@ -60,13 +61,14 @@ class Chunk:
 
 
 def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
-    """The work of a round. Each round has seeds of its own."""
+    """The work of a round. Each round has seeds of its own, unless a source has a pool of them."""
     chunks = []
     for source in sources:
         if source.run:
             chunks.append(Chunk(source))
             continue
-        start = FIRST_SEED + number * source.episodes
+        first = number * source.episodes
+        start = FIRST_SEED + (first % source.pool if source.pool else first)
         end, step = start + source.episodes, min(CHUNK, max(1, source.episodes // TASKS))
         seeds = [range(at, min(at + step, end)) for at in range(start, end, step)]
         chunks += [Chunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
@@ -104,7 +106,7 @@ def rehearsed(recipe: Recipe) -> list[Demonstration]:
     """The demonstrations of games that are not played, a share of each."""
     played, share = make(recipe.play.game).name, recipe.rehearsal.share
     return [
-        replace(source, episodes=max(1, round(share * source.episodes)))
+        replace(source, episodes=max(1, round(share * source.episodes)), pool=0)
         for source in recipe.sources
         if source.episodes and make(source.game).name != played
     ]
@@ -139,18 +141,46 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
         players = {seat: agent(source.player, game) if source.player else None for seat in game.seats}
         teachers = {seat: Taught(agent(source.bot, game), player=other) for seat, other in players.items()}
         start = game.start(seed)
-        episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=PlayConfig())
+        config = PlayConfig(listed=source.listed)
+        episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=config)
         if episode.status == "void":
             raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
         records = (record for teacher in teachers.values() for record in teacher.records)
         labels = {(ask.seat, ask.step): reply for ask, reply in records}
         for sample in rebuild(episode, game, state=start):
             label = labels[sample.ask.seat, sample.ask.step]
-            spoken = label.text != label.action or label.action is None
-            completion = label.text if spoken else sample.ask.format.write(label.action or "")
-            if source.list_moves and label.action:
-                completion = f"{listing(sample.ask.legal, label.action)}\n{completion}"
-            yield replace(sample, completion=completion)
+            yield replace(sample, completion=_completion(source, sample.ask, label))
+            random = stream(seed, "refused", sample.ask.seat, sample.ask.step)
+            if label.action and len(sample.ask.legal) > 2 and random.random() < source.refused:
+                yield _after_refusal(source, sample, label, random)
+
+
+def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
+    """What is to be said: the teacher's own words, or its action in the asked format."""
+    spoken = label.text != label.action or label.action is None
+    completion = label.text if spoken else ask.format.write(label.action or "")
+    if source.list_moves and label.action:
+        moves = [move for move in ask.legal if (move, "") not in ask.refused]
+        completion = f"{listing(moves, label.action)}\n{completion}"
+    return completion
+
+
+def _after_refusal(source: Demonstration, sample: Rebuilt, label: Reply, random: Stream) -> Rebuilt:
+    """The same question after one or two refused replies.
+
+    What a model says twice is what it is sure of. So half of the time the best move itself counts as refused,
+    legal as it is, and another one is right.
+    """
+    ask, best = sample.ask, label.action or ""
+    others = [move for move in ask.legal if move != best]
+    refused = random.sample(others, random.between(1, min(2, len(others) - 1)))
+    move = best
+    if random.below(2):
+        refused[-1] = best
+        move = random.choice([move for move in others if move not in refused])
+    for text in refused:
+        ask = ask.again(text, "")
+    return replace(sample, ask=ask, completion=_completion(source, ask, Reply(move, move)))
 
 
 @dataclass

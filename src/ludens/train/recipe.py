@@ -216,12 +216,25 @@ class Demonstration:
         "", help="plays instead, while the bot says what it would do; empty for the bot", touches=Touch.PLAYER
     )
     episodes: int = option(0, low=0, help="games in each round")
+    pool: int = option(
+        0,
+        low=0,
+        help="games in all, played again in later rounds: starts may take long; 0 for ever new",
+    )
     run: str = option("", help="run folder whose episodes are imitated instead", touches=Touch.READ)
     data: str = option(
         "", help="hf: folder of Parquet files with prompts, images and replies instead", touches=Touch.READ
     )
     column: str = option("completion", help="column of the replies in a dataset, for example answer")
     list_moves: bool = option(False, help="legal moves are listed before the move")
+    listed: bool = option(True, help="legal moves are in the prompt, where a player is shown them")
+    refused: float = option(
+        0.0, low=0, high=1, help="share of moves that are shown again after a refused reply, which differs"
+    )
+    sketch: bool = option(
+        False, help="nano: boards of `perceive` are drawn in many other ways, not as Ludens draws them"
+    )
+    steady: bool = option(False, help="nano: pictures keep their geometry: small print stays legible")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
     theme: str = option("", help="themes of pictures, in turn; empty for those of [supervised]")
     size: str = option("", help="sizes of pictures, in turn; empty for those of [supervised]")
@@ -230,6 +243,8 @@ class Demonstration:
         check_options(self, "the recipe's [[demonstrations]]")
         if sum(map(bool, (self.episodes, self.run, self.data))) != 1:
             raise BadOption("the recipe's [[demonstrations]] need either episodes above 0, or run, or data.")
+        if self.pool % (self.episodes or 1):
+            raise BadOption("pool of the recipe's [[demonstrations]] must be a multiple of episodes.")
         for word in self.size.split():
             if not word.isdigit() or not 256 <= int(word) <= 1024:
                 raise BadOption(f"size of the recipe's [[demonstrations]] must be 256 to 1024, not {word!r}.")
@@ -246,6 +261,12 @@ class SupervisedOptions(Section, name="supervised"):
     lr: float = option(1e-3, low=0, help="highest learning rate")
     muon: float = option(0.0, low=0, help="nano: highest rate of matrices of layers, by Muon; 0 for AdamW")
     weight_decay: float = option(0.05, low=0, help="of AdamW and Muon")
+    warp: float = option(
+        0.0, low=0, high=0.25, help="nano: how far pictures are moved, shrunk or stretched, of their side"
+    )
+    wear: float = option(
+        0.0, low=0, high=0.3, help="nano: share of pictures each that are compressed, blurred or noisy"
+    )
     jitter: float = option(0.0, low=0, high=1, help="nano: how much colours are changed at random")
     blank: float = option(0.0, low=0, high=1, help="nano: share of blank pictures, for the blind control")
     theme: str = option("", help="themes of pictures, in turn; empty for that of [play]")

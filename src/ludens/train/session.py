@@ -16,13 +16,15 @@ from ludens.core.errors import BadFile, BadOption
 from ludens.core.files import write_atomically
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
-from ludens.train.checks import check
+from ludens.train.checks import check, seeds_of
 from ludens.train.loop import Trainer
 from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
+from ludens.train.nano import provenance
 from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.inputs import PROMPTS
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.supervised import Imitation, Rehearsal
-from ludens.train.nano.weights import NanoSize
+from ludens.train.nano.weights import WEIGHTS, NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, Recipe
 
@@ -70,6 +72,9 @@ def _bind(recipe: Recipe, folder: Path) -> None:
             raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
         return
     folder.mkdir(parents=True, exist_ok=True)
+    parent = Path(recipe.model.path) / WEIGHTS if recipe.model.path else None
+    origin = provenance.started(values, parent, seeds_of(recipe))
+    write_atomically(folder / provenance.PROVENANCE, orjson.dumps(origin, option=orjson.OPT_INDENT_2))
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
 
@@ -107,6 +112,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         policy = NanoPolicy.read(Path(model.path), seed=recipe.run.seed, **sampling)
         if imitates:
             policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
+            policy.prompts = PROMPTS
     else:
         size = NanoSize(**{f.name: getattr(model, f.name) for f in fields(NanoSize)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
@@ -138,7 +144,13 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     imitation.run(datasets)
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
-        summary = {"losses": losses, "seconds": round(imitation.spent), "waited": round(imitation.waited)}
+        summary = {
+            "losses": losses,
+            "seconds": round(imitation.spent),
+            "waited": round(imitation.waited),
+            "rounds": imitation.done,
+            "data": imitation.digest,
+        }
         write_atomically(folder / IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")

@@ -105,3 +105,11 @@ def test_the_third_mistake_ends_a_panel_in_single_moves() -> None:
         assert state.facts["mistakes"] == mistakes
         assert state.over == (mistakes == 3)
     assert state.returns == {"solver": 0.0}
+
+
+@pytest.mark.parametrize("puzzle", PUZZLES)
+async def test_the_reader_says_what_it_sees_and_solves_the_panel(puzzle: str) -> None:
+    game = PanelQuestion(puzzle=puzzle)
+    episode = await play(game, {"solver": ludens.agent("bot/reader", game)}, 3)
+    assert episode.returns == {"solver": 1.0}
+    assert "<think>" in episode.moves[0].tries[-1].text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ludens
 from ludens.core.errors import BadOption
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
@@ -11,6 +12,7 @@ from ludens.games.spy.checker import check
 from ludens.games.spy.game import SPY
 from ludens.games.spy.pairs import described
 from ludens.games.spy.vote import CIVILIAN, SpyVote, VoteQuestion
+from ludens.loop import play
 from ludens.testing import check_game
 
 SOURCES = ("flat", "clevr-16")
@@ -65,3 +67,13 @@ def test_a_source_without_scenes_is_refused() -> None:
 def test_too_many_players_are_refused() -> None:
     with pytest.raises(BadOption, match="too few clues for 13 players and 4 rounds"):
         make("spy/vote?civilians=12&rounds=4").start(0)
+
+
+@pytest.mark.parametrize("twin", [0, 1])
+async def test_the_bot_that_checks_clues_is_right_in_both_worlds(twin: int) -> None:
+    game = SpyVote(twins=True)
+    for pair in range(4):
+        seed = 2 * pair + twin
+        bot = ludens.agent("bot/blunt?reason=true", game)
+        episode = await play(game, {"voter": bot}, seed)
+        assert episode.returns == {"voter": 1.0}

@@ -8,6 +8,8 @@ import pytest
 
 import ludens
 from ludens.agents import agent
+from ludens.core.ask import build_ask
+from ludens.core.config import PlayConfig
 from ludens.core.errors import MoveError
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
@@ -170,3 +172,14 @@ def test_the_greedy_plan_is_made_once_by_each_seat(name: str, monkeypatch: pytes
     episode = ludens.play_sync(game, {seat: agent("bot/greedy", game) for seat in game.seats}, seed=1)
     assert len(episode.moves) > len(game.seats)
     assert len(made) == len(game.seats)
+
+
+async def test_the_oracle_says_where_everything_is_before_a_step() -> None:
+    game = Act()
+    state = ActState(game, GIVEN)
+    bot = agent("bot/oracle?reason=true", game).sit(game, SEAT, stream(0, "bot"))
+    view = view_of(game, RenderOptions(size=256), 0)
+    reply = await bot.act(build_ask(view, state, SEAT, "state", PlayConfig()))
+    thought, _, answer = reply.text.partition("</think>")
+    assert all(f"{robot.id} " in thought for robot in state.scene.robots)
+    assert view.format(state, SEAT).read(answer, state.legal(SEAT)) == reply.action == state.solution(SEAT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
 from ludens.core.options import option
@@ -51,6 +51,7 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     seats = (SEAT,)
     view_class = "ludens.games.comma.panel:PanelQuestionView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"reader": "ludens.games.comma.reading:PanelReader"}
 
     puzzle: str = option("wire", choices=PUZZLES, help="the puzzle whose panels are shown")
     manual: str = option(
@@ -66,13 +67,13 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
         return self.moves == "all"
 
     def actions(self, seat: str) -> tuple[str, ...] | None:
-        return None if self.question else _puzzle_game(self.puzzle, self.manual).puzzle_class.actions
+        return None if self.question else puzzle_game(self.puzzle, self.manual).puzzle_class.actions
 
     def _started(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
         return PanelState(game, panel) if self.question else SteppedPanel(game, panel)
 
     def world(self, seed: int) -> PanelState | SteppedPanel:
-        game = _puzzle_game(self.puzzle, self.manual)
+        game = puzzle_game(self.puzzle, self.manual)
         return self._started(game, _decided(game.start(seed).puzzle))
 
     def pair(self, seed: int) -> tuple[PanelState | SteppedPanel, PanelState | SteppedPanel]:
@@ -87,7 +88,7 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
 
 
 @lru_cache(maxsize=2 * len(PUZZLES))
-def _puzzle_game(puzzle: str, manual: str) -> Comma:
+def puzzle_game(puzzle: str, manual: str = "standard") -> Comma:
     game = make(f"comma/{puzzle}?manual={manual}")
     assert isinstance(game, Comma)
     return game
@@ -218,7 +219,7 @@ class PanelQuestionView(View):
 
     def __init__(self, game: PanelQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
-        puzzle = _puzzle_game(game.puzzle, game.manual)
+        puzzle = puzzle_game(game.puzzle, game.manual)
         view = puzzle.view(render, seed)
         assert isinstance(view, CommaView)
         self._view, self._pictures = view, view.offers("expert") == "image"
@@ -246,6 +247,11 @@ class PanelQuestionView(View):
             lines = [f"{name}: {value}" for name, value in panel.briefing.items()]
             parts.append("\n".join([self.templates.fill("briefing"), *lines]))
         return "\n\n".join(parts)
+
+    def brief(self, state: PanelState, seat: str) -> str:
+        """The puzzle, and what is told in private: who plays by heart knows the manual."""
+        told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
+        return "\n".join([str(self.game.options["puzzle"]), *told])
 
     def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
         where = "pictures" if self._pictures else "words"

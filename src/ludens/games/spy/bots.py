@@ -17,6 +17,7 @@ from ludens.games.spy.flat import UNIT
 from ludens.games.spy.game import ABSTAIN, CLUE, SPY, Spy, SpyState
 from ludens.games.spy.pairs import described, kind_of
 from ludens.games.spy.scene import Object, Scene
+from ludens.games.spy.vote import CIVILIAN, SpyVote, VoteQuestion
 from ludens.games.spy.worlds import adds, first_told, left_open, repetitions, replacements, untold
 
 
@@ -82,7 +83,7 @@ class Blunt(Agent):
     sees = "state"
 
     def begin(self) -> None:
-        assert isinstance(self.game, Spy)
+        assert isinstance(self.game, Spy | SpyVote)
         if kind_of(self.game.source) != "scenes":
             raise BadOption(f"{self.kind} needs pictures of described scenes, such as source=flat.")
 
@@ -122,6 +123,22 @@ class Blunt(Agent):
     def suspicion(self, state: SpyState, scene: Scene) -> list[float]:
         """How suspicious each player is: its clues that are false of one's own picture."""
         return [float(sum(check(clue, scene) is False for clue in clues)) for clues in _by_player(state)]
+
+
+@dataclass
+class Voter(Blunt):
+    """Votes for the player with the most clues that are false of its picture."""
+
+    async def act(self, ask: Ask) -> Reply:
+        assert isinstance(ask.state, VoteQuestion)
+        table = ask.state.table
+        pair = described(table.pair)
+        assert pair is not None
+        action = self.vote(table, pair.original, CIVILIAN)
+        if not self.reason:
+            return Reply(action, action)
+        thoughts = self.thoughts(table, pair.original, CIVILIAN)
+        return Reply(f"{thoughts} {ask.format.write(action)}", action)
 
 
 @dataclass

@@ -6,11 +6,11 @@ else says what is true of both. Only the picture tells which of the two is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
 from ludens.core.options import Touch, option
@@ -48,6 +48,7 @@ class SpyVote(TwinGame["VoteQuestion"]):
     seats = (SEAT,)
     view_class = "ludens.games.spy.vote:SpyVoteView"
     best = "bot/oracle"
+    bots: ClassVar[Mapping[str, str]] = {"blunt": "ludens.games.spy.bots:Voter"}
     question = True
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")

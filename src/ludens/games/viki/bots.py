@@ -43,8 +43,11 @@ def seen_briefly(state: AnswerState) -> str:
     if isinstance(state, TraceState):
         ends = [(errand.robot, errand.points[0], errand.points[-1]) for errand in state.errands]
         return "".join(f"{robot} {ax:.0f} {ay:.0f} {bx:.0f} {by:.0f}; " for robot, (ax, ay), (bx, by) in ends)
-    scene = state.scene
-    floor = FloorPlan(scene)
+    return seen_in(state.scene, FloorPlan(state.scene))
+
+
+def seen_in(scene: Scene, floor: FloorPlan) -> str:
+    """The same of a scene and its map."""
     middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
     at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
     things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in _concerned(scene)]
@@ -191,6 +194,23 @@ class GreedyActor(_Follower):
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, ActState)
         return Reply(action=write_step(self.next_step(ask.state)))
+
+
+@dataclass
+class ActOracle(Agent):
+    """The first step of a shortest plan."""
+
+    reason: bool = option(False, help="say first where everything is, in few words, for imitation")
+    kind = "bot/oracle"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, ActState)
+        answer = state.solution(ask.seat) or ""
+        seen = seen_in(state.world.scene_at(state.position), state.floor) if self.reason else ""
+        thought = f"<think>{seen}</think>" if seen else ""
+        return Reply(f"{thought}{ask.format.write(answer)}", answer)
 
 
 @dataclass

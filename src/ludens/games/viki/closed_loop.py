@@ -39,7 +39,10 @@ class Act(Game):
     seats = (SEAT,)
     view_class = "ludens.games.viki.views:ActView"
     best = "bot/oracle"
-    bots = {"greedy": "ludens.games.viki.bots:GreedyActor"}
+    bots = {
+        "greedy": "ludens.games.viki.bots:GreedyActor",
+        "oracle": "ludens.games.viki.bots:ActOracle",
+    }
 
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,26 +10,46 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from hashlib import sha256
+from logging import getLogger
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory, mkstemp
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ludens.core.random import stream
+from ludens.core.registry import make
+from ludens.core.view import RenderOptions
+from ludens.games.perceive import board_of
+from ludens.models.chat import Message
 from ludens.rebuild import Sample as Rebuilt
 from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
-from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces, places_like, short_prompt, shrink
+from ludens.train.nano.inputs import (
+    Vocabulary,
+    clipped,
+    numbers_like,
+    pieces,
+    places_like,
+    short_prompt,
+    shrink,
+)
+from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
 
 Array = np.ndarray[Any, Any]
+log = getLogger("ludens.train")
 
-VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 512, 4
+VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 256, 2
 """Most games of each source that are searched for pieces, and in how many rounds they are at most."""
 PARTS = 4
 """In which a batch passes through the decoder, by length."""
+HASHED = 101
+"""One in so many pictures is part of the hash of a data set."""
 SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
 """Where parts wait for the trainer, if there is such a place with so many bytes: memory, not a disk."""
 
@@ -42,10 +63,14 @@ class ImitationData:
     prompt_lengths: Array
     reply_lengths: Array
     picture: Array
+    steady: Array
+    """Whether pictures keep their geometry."""
     pictures: Array
     """(pictures, 3, side, side), bytes."""
     left_out: int = 0
     """Replies that are too long, or have pieces that cannot be said."""
+    digest: str = ""
+    """A hash of all tokens and of some pictures."""
 
     def __len__(self) -> int:
         return len(self.prompts)
@@ -77,7 +102,7 @@ class SampleShape:
 
 def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabulary:
     counts = ((source, min(VOCABULARY_ROUNDS * source.episodes, VOCABULARY_EPISODES)) for source in sources)
-    chunks = chunks_of([replace(source, episodes=count) for source, count in counts])
+    chunks = chunks_of([replace(source, episodes=count, pool=0) for source, count in counts])
     run: Map[set[str]]
     with processes(workers, len(chunks)) as run:
         all_pieces = set[str]().union(*run(_pieces, chunks))
@@ -121,13 +146,23 @@ def rounds(
 
 Part = dict[str, Array]
 """Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers),
-`pictures`, how many these are (`shown`), and `left_out`."""
+`steady`, `pictures`, how many these are (`shown`), and `left_out`."""
 
 
 def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
-    """Encode the replies of some episodes into a file, pictures last; returns its name."""
+    """Encode the replies of some episodes into a file, pictures last; returns its name.
+
+    Episodes that fail are left out with a warning: a run of hours does not end because of one. What fails in
+    every seed has failed before, when the vocabulary was made.
+    """
     handle, name = mkstemp(dir=folder)
-    part = encode(replies(chunk), vocabulary, shape)
+    source = chunk.source
+    samples = map(sketched, replies(chunk)) if source.sketch else replies(chunk)
+    try:
+        part = encode(samples, vocabulary, shape, source.steady)
+    except Exception as error:
+        log.warning("%s, seeds from %d: left out: %s", source.game, chunk.seeds.start, error)
+        part = encode((), vocabulary, shape)
     pictures = part.pop("pictures")
     with open(handle, "wb") as file:
         pickle.dump(part, file)
@@ -135,13 +170,27 @@ def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chu
     return name
 
 
-def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShape) -> Part:
+def sketched(sample: Rebuilt) -> Rebuilt:
+    """A question of `perceive` about the same board, drawn in another way."""
+    game = make(f"perceive?board={sample.ask.observation.brief.split()[0]}")
+    board = game.options["board"]
+    codes = board_of(board, RenderOptions()).codes
+    names = [[codes[code] for code in row] for row in json.loads(sample.completion)]
+    picture = sketch(board, names, stream(crc32(sample.pictures[-1].hash.encode()), "sketch"))
+    return replace(sample, messages=[Message("user", (picture,))])
+
+
+def encode(
+    samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShape, steady: bool = False
+) -> Part:
     """Samples as numbers. Equal ones (all voters of a game) are kept once; replies that are too long, or have
     pieces that cannot be said, are left out."""
     prompts, answers, numbers, pictures = list[list[int]](), list[list[int]](), list[int](), list[Array]()
     picture_numbers, encoded, left_out = dict[str, int](), set[tuple[Any, ...]](), 0
     for sample in samples:
-        prompt = vocabulary.encode(short_prompt(sample.game, sample.ask))
+        prompt = clipped(
+            vocabulary.encode(short_prompt(sample.game, sample.ask)), shape.longest - shape.max_tokens
+        )
         reply = [*vocabulary.encode(sample.completion), vocabulary.end]
         last_picture = sample.pictures[-1:]
         picture_hash = last_picture[0].hash if last_picture else ""
@@ -155,7 +204,7 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShap
         if picture_hash not in picture_numbers:
             picture_numbers[picture_hash] = len(pictures)
             pictures.append(shrink(last_picture[0] if last_picture else None, shape.side))
-        prompts.append(prompt[-(shape.longest - shape.max_tokens) :])
+        prompts.append(prompt)
         answers.append(reply)
         numbers.append(picture_numbers[picture_hash])
     empty = np.zeros((0, 3, shape.side, shape.side), np.uint8)
@@ -165,6 +214,7 @@ def encode(samples: Iterable[Rebuilt], vocabulary: Vocabulary, shape: SampleShap
         "prompt_lengths": np.array(list(map(len, prompts)), np.int32),
         "reply_lengths": np.array(list(map(len, answers)), np.int32),
         "picture": np.array(numbers, np.int64),
+        "steady": np.full(len(numbers), steady),
         "pictures": np.stack(pictures) if pictures else empty,
         "shown": np.array([len(pictures)]),
         "left_out": np.array([left_out]),
@@ -191,7 +241,9 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
                 file.seek(offset)
                 file.readinto(pictures[start : start + count].data.cast("B"))
         Path(name).unlink()
-    return ImitationData(**arrays, pictures=pictures)
+    hashed = sha256(arrays["prompts"].tobytes() + arrays["replies"].tobytes())
+    hashed.update(np.ascontiguousarray(pictures[::HASHED]).data)
+    return ImitationData(**arrays, pictures=pictures, digest=hashed.hexdigest())
 
 
 def _without_pictures(name: str) -> tuple[Part, int]:
@@ -218,6 +270,7 @@ class Uploaded:
     prompt_lengths: Tensor
     reply_lengths: Tensor
     picture: Tensor
+    steady: Tensor
     pictures: Tensor
 
     @staticmethod

@@ -14,12 +14,56 @@ from ludens.core.ask import Ask
 from ludens.core.errors import BadFile
 from ludens.core.view import Picture
 from ludens.draw import Picture as Drawn
+from ludens.games.boards import grouped
+
+LISTED = frozenset(("breakthrough", "chess", "reversi"))
+"""Games whose legal moves are in the prompt where players are shown them: elsewhere they are too many, always
+the same, or each empty cell."""
+MOST_LISTED = 64
+LONGEST_REFUSED = 60
+HEAD = 8
+"""Tokens at the beginning of a prompt that are kept where it is too long: they name the game."""
 
 
-def short_prompt(game: str, ask: Ask) -> str:
-    """What a small model is told: game, role or seat, stage and the notes in short. Rules are learnt."""
+PROMPTS = 2
+"""The latest form of prompts. A model is asked in the form in which it was trained."""
+
+
+def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
+    """What a small model is told: game, role or seat, stage, the notes in short, legal moves of some games,
+    and refused replies. Rules are learnt. Form 1 had neither moves nor refused replies, and longer notes."""
     parts = [part for part in (game, ask.role or ask.seat, ask.stage) if part]
-    return f"{' '.join(parts)}\n{ask.observation.brief}\n"
+    lines = [" ".join(parts), ask.observation.brief]
+    if form > 1:
+        lines[1] = condensed(lines[1]) if game.startswith("comma/") else lines[1]
+        if ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED:
+            lines.append(grouped(ask.legal))
+        lines += [f"not {last_line(reply)}" for reply, _ in ask.refused]
+    return "\n".join([*lines, ""])
+
+
+_REQUEST = re.compile(r"^ *Please answer: .*\n?", re.MULTILINE)
+_ACTIONS = re.compile(r"^Your actions:\n(?:\w+\n)*\n?", re.MULTILINE)
+
+
+def condensed(notes: str) -> str:
+    """Notes of a puzzle without what is always the same: its actions, and how a player asks."""
+    short = _ACTIONS.sub("", _REQUEST.sub("", notes))
+    return re.sub(r"^ +", "", short, flags=re.MULTILINE).removeprefix("The conversation so far:\n").strip()
+
+
+def last_line(reply: str) -> str:
+    """What counts of a reply: its last line, without the label of an action."""
+    lines = reply.strip().splitlines() or [""]
+    return lines[-1].removeprefix("Action:").strip()[-LONGEST_REFUSED:]
+
+
+def clipped(prompt: list[int], most: int) -> list[int]:
+    """A prompt of at most so many tokens: its beginning and its end are kept."""
+    if len(prompt) <= most:
+        return prompt
+    head = min(HEAD, most // 2)
+    return [*prompt[:head], *prompt[len(prompt) - (most - head) :]]
 
 
 GREY = 127

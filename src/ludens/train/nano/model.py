@@ -21,6 +21,7 @@ class Sampler(Protocol):
 
     vocabulary: Vocabulary
     batch: int
+    prompts: int
 
     def encode(self, prompt: str) -> list[int]: ...
 
@@ -64,7 +65,7 @@ class NanoModel(Model):
         if request.ask is None:
             raise BadOption(f"{self.spec} plays games and does not chat.")
         sampler, began = self.sampler, perf_counter()
-        prompt = sampler.encode(short_prompt(request.game, request.ask))
+        prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
         tokens = await self._current_batcher().ask(
             NanoQuestion(prompt, request.pictures[-1:], request.sampling.seed)
         )

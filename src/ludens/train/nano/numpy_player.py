@@ -25,7 +25,7 @@ from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
 from ludens.models.trained import games_of_checkpoint
-from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, marks_of, shrink
+from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, clipped, marks_of, shrink
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.weights import SETTINGS, SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
 
@@ -232,6 +232,7 @@ class NumpySampler:
         self, stored: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
     ) -> None:
         self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
+        self.prompts = stored.prompts
         self._temperature, self._max_tokens = temperature, max_tokens
         self._longest, self._side = stored.size.longest - max_tokens, stored.size.side
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
@@ -245,8 +246,8 @@ class NumpySampler:
         return NumpySampler(stored, network, temperature, max_tokens, batch)
 
     def encode(self, prompt: str) -> list[int]:
-        """The ids of a prompt; of one that is too long, the end."""
-        return self.vocabulary.encode(prompt)[-self._longest :]
+        """The ids of a prompt; of one that is too long, the beginning and the end."""
+        return clipped(self.vocabulary.encode(prompt), self._longest)
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         with TURNS, one_core():

@@ -23,7 +23,7 @@ from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
-from ludens.train.nano.inputs import Vocabulary, shrink
+from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
 from ludens.train.nano.model import NanoModel, NanoQuestion
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
@@ -56,6 +56,7 @@ class NanoPolicy(Policy):
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.device = torch.device(device)
         self.size, self.vocabulary = size, vocabulary
+        self.prompts = PROMPTS
         self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
         self.longest_reply = max_tokens
         """Most tokens that `sample` draws: a game may need fewer than the longest reply that was learnt."""
@@ -83,7 +84,7 @@ class NanoPolicy(Policy):
         self.network.train(training)
 
     def encode(self, prompt: str) -> list[int]:
-        return self.vocabulary.encode(prompt)[-(self.size.longest - self.max_tokens) :]
+        return clipped(self.vocabulary.encode(prompt), self.size.longest - self.max_tokens)
 
     def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
@@ -212,6 +213,7 @@ class NanoPolicy(Policy):
             "vocabulary": self.vocabulary.pieces,
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
+            "prompts": self.prompts,
         }
         write_atomically(folder / SETTINGS, orjson.dumps(settings, option=orjson.OPT_INDENT_2))
         save_file(self.network.state_dict(), folder / WEIGHTS)
@@ -226,6 +228,7 @@ class NanoPolicy(Policy):
         sampling = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
         policy = NanoPolicy(NanoSize(**asdict(stored.size)), stored.vocabulary, **{**sampling, **settings})
         policy.load(folder)
+        policy.prompts = stored.prompts
         policy.network.eval()
         return policy
 

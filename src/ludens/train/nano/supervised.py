@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import count
 from logging import getLogger
 from pathlib import Path
@@ -21,6 +22,7 @@ from ludens.core.errors import BadOption
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
+from ludens.train.nano.changes import Draws, changed
 from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
@@ -109,10 +111,8 @@ def surprises(
         return torch.zeros(0, device=policy.device, requires_grad=True)
     numbers = tensors.number(np.concatenate(parts))
     pictures = tensors.pictures[tensors.picture[numbers]]
-    if options.jitter:
-        pictures = jittered(pictures, options.jitter, generator, len(everyone), share)
-    if options.blank:
-        pictures = blanked(pictures, options.blank, generator, len(everyone), share)
+    draws = Draws(generator, len(everyone), share)
+    pictures = changed(pictures, options, draws, tensors.steady[numbers])
     sizes = list(map(len, parts))
     each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
     return torch.cat([_surprise(policy, dataset, tensors, *part) for part in each])
@@ -134,31 +134,6 @@ def _surprise(
 def padding_of(prompt: int, reply: int) -> int:
     """How many tokens of padding make what the decoder reads, all but the last token, a multiple of 16."""
     return (1 - prompt - reply) % ALIGNED
-
-
-ALL = slice(None)
-
-
-def blanked(
-    pictures: Tensor, share: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
-) -> Tensor:
-    """Pictures, some of them blank: a model then says without looking what is most frequent.
-
-    Where other ranks have pictures too, there are `count`, and these are `rows` of them.
-    """
-    drawn = torch.rand(count or len(pictures), generator=generator, device=pictures.device)
-    return pictures.masked_fill((drawn[rows] < share)[:, None, None, None], GREY)
-
-
-def jittered(
-    pictures: Tensor, strength: float, generator: torch.Generator, count: int = 0, rows: slice = ALL
-) -> Tensor:
-    """Pictures, bytes, with contrast and brightness of each colour channel changed at random."""
-    shape = (2, count or len(pictures), 3, 1, 1)
-    drawn = torch.rand(shape, generator=generator, device=pictures.device)[:, rows] * 2 - 1
-    contrast, brightness = 1 + strength * drawn[0], 64 * strength * drawn[1]
-    changed = (pictures.float() - 127.5) * contrast + 127.5 + brightness
-    return changed.round().clamp(0, 255).to(torch.uint8)
 
 
 class Rehearsal:
@@ -217,6 +192,8 @@ class Imitation:
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
     """Seconds spent waiting for data sets, without the first one after a start."""
+    digest: str = ""
+    """A hash of the data of all rounds so far."""
 
     def __post_init__(self) -> None:
         self._parameters = self.policy.parameters()
@@ -235,6 +212,7 @@ class Imitation:
                 self._optimizers[name].load_state_dict(state_of)
             self.done, self.losses = state["done"], state["losses"]
             self.waited, self._before = state["waited"], state["spent"]
+            self.digest = state["digest"]
 
     def _make_optimizers(self) -> dict[str, torch.optim.Optimizer]:
         options = self.options
@@ -302,6 +280,7 @@ class Imitation:
                     number + 1,
                     dataset.left_out,
                 )
+            self.digest = sha256(f"{self.digest} {dataset.digest}".encode()).hexdigest()
             self._round(number, dataset, tensors, ready)
             del dataset, tensors
             self.done = number + 1
@@ -377,7 +356,13 @@ class Imitation:
             return
         ranks.check_equal(self._parameters)
         if ranks.world()[0] == 0:
-            state = {"done": self.done, "losses": self.losses, "waited": self.waited, "spent": self.spent}
+            state = {
+                "done": self.done,
+                "losses": self.losses,
+                "waited": self.waited,
+                "spent": self.spent,
+                "digest": self.digest,
+            }
             optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
             self._checkpoints.write(self.done, self.policy, None, optimizers, state)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ import orjson
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.options import check_options, option
-from ludens.models.trained import TRAINED_ON, games_of_checkpoint
-from ludens.train.nano.inputs import LINES, Vocabulary
+from ludens.models.trained import TRAINED_ON, games_of_checkpoint, games_of_recipe
+from ludens.train.nano.inputs import LINES, PROMPTS, Vocabulary
+from ludens.train.nano.provenance import of_checkpoint, recipe_hash
 
 STRIDE = 16
 """Pixels per side of a patch."""
@@ -68,6 +70,8 @@ Array = np.ndarray[Any, Any]
 
 DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
+METADATA, NUMBERS, SETTINGS_HASH = "__metadata__", "numbers_sha256", "settings_sha256"
+"""In the header of a file of weights: what it says about itself, and there the hash of all numbers."""
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<u2"), "I8": np.dtype("i1")}
 """How numbers are stored; numpy has no bfloat16."""
 
@@ -93,25 +97,58 @@ def read_weights(file: Path) -> dict[str, Array]:
     return read
 
 
-def _tensors(data: bytes) -> dict[str, Array]:
+def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
+    """The header of a safetensors file, and what follows it."""
     length = int.from_bytes(data[:8], "little")
-    if length > len(data) - 8:
+    if len(data) < 8 or length > len(data) - 8:
         raise ValueError("it is too short")
-    header, body = orjson.loads(data[8 : 8 + length]), memoryview(data)[8 + length :]
-    header.pop("__metadata__", None)
+    header = orjson.loads(data[8 : 8 + length])
+    if not isinstance(header, dict):
+        raise ValueError("its header is not an object")
+    return header, memoryview(data)[8 + length :]
+
+
+def _tensors(data: bytes) -> dict[str, Array]:
+    header, body = _split(data)
+    header.pop(METADATA, None)
     tensors = {}
     for name, entry in header.items():
-        if entry["dtype"] not in _STORED:
-            raise ValueError(f"{name} is {entry['dtype']}, which is not one of {', '.join(_STORED)}")
-        begin, end = entry["data_offsets"]
-        if not 0 <= begin <= end <= len(body) or min(entry["shape"], default=0) < 0:
-            raise ValueError(f"{name} lies outside the file")
-        tensors[name] = np.frombuffer(body[begin:end], _STORED[entry["dtype"]]).reshape(entry["shape"])
+        if not isinstance(entry, dict) or entry.keys() < {"dtype", "shape", "data_offsets"}:
+            raise ValueError(f"its entry {name[:80]} is not a tensor")
+        dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        if not isinstance(dtype, str) or dtype not in _STORED:
+            raise ValueError(f"{name[:80]} is {dtype!s:.20}, which is not one of {', '.join(_STORED)}")
+        if not (_whole(shape) and _whole(offsets) and len(offsets) == 2):
+            raise ValueError(f"{name[:80]} has no valid shape or place")
+        begin, end = offsets
+        if not begin <= end <= len(body):
+            raise ValueError(f"{name[:80]} lies outside the file")
+        tensors[name] = np.frombuffer(body[begin:end], _STORED[dtype]).reshape(shape)
     return tensors
 
 
-def packed(weights: Mapping[str, Array], dtype: str) -> bytes:
-    """A file of float32 tensors in this number format, rounded to the nearest."""
+def _whole(numbers: Any) -> bool:
+    return isinstance(numbers, list) and all(type(number) is int and number >= 0 for number in numbers)
+
+
+def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
+    """What the file of weights says about itself, and the hash of its numbers."""
+    try:
+        header, body = _split(file.read_bytes())
+        told = header.get(METADATA, {})
+        if not isinstance(told, dict):
+            raise ValueError("its metadata is not an object")
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{file} is not a safetensors file of weights: {error}.") from None
+    return told, sha256(body).hexdigest()
+
+
+def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | None = None) -> bytes:
+    """A file of float32 tensors in this number format, rounded to the nearest.
+
+    Args:
+        told: What the file says about itself; the hash of its numbers is added.
+    """
     if dtype not in DTYPES:
         raise UnknownName("number format", dtype, DTYPES)
     stored: dict[str, tuple[str, Array]] = {}
@@ -125,14 +162,18 @@ def packed(weights: Mapping[str, Array], dtype: str) -> bytes:
             stored[name] = ("F32", array)
     # Wide numbers first: every tensor then begins at a multiple of its own width.
     ordered = sorted(stored.items(), key=lambda item: (-item[1][1].itemsize, item[0]))
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    parts = [array.astype(_STORED[kind]).tobytes() for _, (kind, array) in ordered]
+    texts = {name: orjson.dumps(value).decode() for name, value in (told or {}).items()}
+    own = {"format": "pt", **texts}
+    if told:
+        own[NUMBERS] = sha256(b"".join(parts)).hexdigest()
+    header: dict[str, Any] = {METADATA: own}
     at = 0
     for name, (kind, array) in ordered:
         header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": (at, at + array.nbytes)}
         at += array.nbytes
     text = orjson.dumps(header)
     text += b" " * (-len(text) % 8)
-    parts = [array.astype(_STORED[kind]).tobytes() for _, (kind, array) in ordered]
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
@@ -161,6 +202,8 @@ class StoredModel:
     vocabulary: Vocabulary
     temperature: float
     max_tokens: int
+    prompts: int = 1
+    """The form of its prompts (`short_prompt`)."""
 
     @staticmethod
     def read(folder: Path) -> StoredModel:
@@ -170,7 +213,10 @@ class StoredModel:
             temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
             if not all(isinstance(piece, str) for piece in pieces):
                 raise TypeError("the vocabulary is not a list of texts")
-            return StoredModel(size, Vocabulary(pieces), temperature, max_tokens)
+            prompts = int(stored.get("prompts", 1))
+            if not 1 <= prompts <= PROMPTS:
+                raise ValueError(f"prompts of form {prompts} are not known")
+            return StoredModel(size, Vocabulary(pieces), temperature, max_tokens, prompts)
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
         except UsageError as error:
@@ -181,19 +227,66 @@ class StoredModel:
         for name, shape in self.size.shapes(len(self.vocabulary)).items():
             if name not in read or read[name].shape != shape:
                 raise BadFile(f"{folder / WEIGHTS} has no tensor {name} of shape {shape}.")
+            if not np.isfinite(read[name]).all():
+                raise BadFile(f"{folder / WEIGHTS} has numbers in {name} that are not finite.")
         return read
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    weights = packed(StoredModel.read(folder).weights(folder), dtype)
-    games = {TRAINED_ON: sorted(games_of_checkpoint(folder, SETTINGS))}
+    told = of_checkpoint(folder)
+    recipe = told.get("recipe")
+    trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
     settings = orjson.dumps(
-        orjson.loads((folder / SETTINGS).read_bytes()) | games, option=orjson.OPT_INDENT_2
+        orjson.loads((folder / SETTINGS).read_bytes()) | {TRAINED_ON: sorted(trained_on)},
+        option=orjson.OPT_INDENT_2,
     )
+    if told:
+        told[SETTINGS_HASH] = sha256(settings).hexdigest()
+    weights = packed(StoredModel.read(folder).weights(folder), dtype, told)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
         write_atomically(to / SETTINGS, settings)
     except OSError as error:
         raise BadFile(f"{to} cannot be written: {error.strerror}.") from None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison of a model with what its file of weights says."""
+
+    what: str
+    ok: bool
+    told: str = ""
+
+
+def verify_weights(folder: Path) -> list[Check]:
+    """Whether the files of a model are those that training wrote, and where they come from."""
+    told, numbers = metadata_of(folder / WEIGHTS)
+    stored = StoredModel.read(folder)
+    stored.weights(folder)
+    known = {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+    recipe, trained_on = known.get("recipe"), games_of_checkpoint(folder, SETTINGS)
+    if not isinstance(recipe, dict) or NUMBERS not in told:
+        return [Check("it says where it comes from", False)]
+    settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
+    losses = known.get("losses") or []
+    return [
+        Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
+        Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),
+        Check("recipe", known.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
+        Check("games", trained_on == games_of_recipe(recipe), f"{len(trained_on)} games"),
+        Check("commit", bool(known.get("commit")), str(known.get("commit"))[:12]),
+        Check("source", bool(known.get("source_sha256")), str(known.get("source_sha256"))[:12]),
+        Check("seeds", bool(known.get("seeds")), str(orjson.dumps(known.get("seeds")).decode())),
+        Check("data", bool(known.get("data_sha256")), f"{known.get('rounds')} rounds"),
+        Check("losses", bool(losses), f"{losses[0]} to {losses[-1]}" if losses else ""),
+    ]
+
+
+def _value(text: Any) -> Any:
+    try:
+        return orjson.loads(text) if isinstance(text, str) else None
+    except orjson.JSONDecodeError:
+        return None

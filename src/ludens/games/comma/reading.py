@@ -1,0 +1,214 @@
+"""Reading, a one-move question of COMMA: what is on the panel, field by field?
+
+Whether a panel is solved says little about sight: half of all wires are right whatever the serial number is.
+Here every field counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.errors import BadOption, Unreadable
+from ludens.core.options import option
+from ludens.core.random import Stream, stream
+from ludens.core.reply import ReplyFormat, without_reasoning
+from ludens.core.state import Legal, Question
+from ludens.core.twins import MARKS, TwinGame
+from ludens.core.view import Picture, RenderOptions, View
+from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, write
+from ludens.games.comma.panel import SEAT, PanelState, puzzle_game
+from ludens.games.comma.puzzle import Facts, Puzzle
+from ludens.games.comma.view import CommaView
+
+READ = ("wire", "telehealth", "who", "led", "memory", "keypad", "password", "color", "maze")
+"""Puzzles whose panels can be told in fields; what an ATM shows is private."""
+_ATTEMPTS = 1000
+_UNSEEN = frozenset(("pressed",))
+"""What a Solver knows from its own moves."""
+KINDS: Mapping[str, str] = {
+    "serial": "serial",
+    "wires": "colours",
+    "light": "colours",
+    "torus": "colours",
+    **{f"row {row}": "colours" for row in range(4)},
+    "place": "positions",
+    "stage": "digits",
+    "display": "digits",
+    "labels": "digits",
+    "widest": "digits",
+    "letters": "letters",
+    "symbols": "symbols",
+    "looks": "symbols",
+}
+"""Of each field, what is read; words where it is not named."""
+
+
+def kind_of(puzzle: str, name: str) -> str:
+    if puzzle == "who" and name == "display":
+        return "words"
+    return "letters" if puzzle == "led" and name not in KINDS else KINDS.get(name, "words")
+
+
+def fields_of(panel: Puzzle[Any]) -> Facts:
+    """The serial number, and what an oracle Solver would tell of the panel."""
+    told = {name: value for name, value in panel.tell({}).items() if name not in _UNSEEN}
+    return {"serial": panel.serial, **told}
+
+
+@dataclass(frozen=True)
+class Reading(TwinGame["ReadingState"]):
+    """Write down what a panel shows, field by field.
+
+    Seats: `solver`, alone, for one move.
+    Observation: the panel of the puzzle named by the option `puzzle`, and the names of its fields.
+    Actions: a line for each field, such as `serial = 123456`; several values are separated by commas.
+    Rewards: the share of values that are right.
+    Facts: `fields` has for each kind of field (serial, colours, digits, letters, words, symbols, positions)
+        how many of its values are right and how many there are.
+    Twins: two panels with the same fields; those that differ are compared.
+    """
+
+    name = "comma/read"
+    seats = (SEAT,)
+    view_class = "ludens.games.comma.reading:ReadingView"
+    best = "bot/oracle"
+    question = True
+
+    puzzle: str = option("wire", choices=READ, help="the puzzle whose panels are shown")
+
+    def world(self, seed: int) -> ReadingState:
+        return self._question(stream(seed, "comma/read", self.puzzle))
+
+    def pair(self, seed: int) -> tuple[ReadingState, ReadingState]:
+        first, random = self.world(seed), stream(seed, "twin")
+        for _ in range(_ATTEMPTS):
+            second = self._question(random)
+            alike = list(second.fields) == list(first.fields)
+            compared = [name for name in first.fields if first.fields[name] != second.fields.get(name)]
+            if alike and compared:
+                first.compared = second.compared = tuple(compared)
+                return first, second
+        raise BadOption(f"no twin of panel {seed} of {self.puzzle} was found.")
+
+    def _question(self, random: Stream) -> ReadingState:
+        game = puzzle_game(self.puzzle)
+        return ReadingState(game, game.panel(game.standard_manual, Stream(random.bits())))
+
+
+class ReadingState(Question):
+    """A panel, and the fields that were answered."""
+
+    def __init__(self, game: Comma, panel: Puzzle[Any]) -> None:
+        super().__init__(SEAT, Legal.text(4000))
+        self.game, self.panel = game, panel
+        self.fields = fields_of(panel)
+        self.compared: tuple[str, ...] = ()
+        """The fields that differ from those of the twin."""
+
+    def solution(self, seat: str) -> str | None:
+        return write(self.fields)
+
+    def _right(self) -> dict[str, list[bool]]:
+        """Of each field, which of its values are right; one that is too much is wrong."""
+        answered = read(self.answer or "")
+        right = {}
+        for name, value in self.fields.items():
+            truth, given = _values(value), _values(answered.get(name, ""))
+            pairs = zip(truth, given + [""] * len(truth), strict=False)
+            right[name] = [a == b for a, b in pairs] + [False] * max(0, len(given) - len(truth))
+        return right
+
+    @property
+    def returns(self) -> dict[str, float]:
+        marks = [mark for marks in self._right().values() for mark in marks]
+        return {SEAT: sum(marks) / len(marks)}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        right, puzzle = self._right(), self.game.name.removeprefix("comma/")
+        kinds: dict[str, list[int]] = {}
+        for name, marks in right.items():
+            counts = kinds.setdefault(kind_of(puzzle, name), [0, 0])
+            counts[0], counts[1] = counts[0] + sum(marks), counts[1] + len(marks)
+        marked = "".join("01"[all(right[name])] for name in self.compared)
+        return {
+            "fields": kinds,
+            "exact": all(all(marks) for marks in right.values()),
+            "readable": bool(self.answer),
+            **({MARKS: marked} if self.compared else {}),
+        }
+
+
+def _values(text: str) -> list[str]:
+    return [value.strip().lower() for value in text.split(",")] if text else []
+
+
+@dataclass(frozen=True)
+class FieldLines(ReplyFormat):
+    """A line `name = value` for each field; other lines are ignored."""
+
+    names: tuple[str, ...]
+    request: str
+
+    def ask(self, legal: Legal) -> str:
+        return self.request
+
+    def write(self, action: str) -> str:
+        return action
+
+    def read(self, text: str, legal: Legal) -> str:
+        facts = read(without_reasoning(text))
+        named = {name: facts[name] for name in self.names if name in facts}
+        if not named:
+            raise Unreadable(f"the reply has no line such as {self.names[0]} = <value>.")
+        return write(named)
+
+
+class ReadingView(View):
+    """The panel as the Solver sees it."""
+
+    templates_file = "reading.md"
+
+    def __init__(self, game: Reading, render: RenderOptions, seed: int = 0) -> None:
+        super().__init__(game, render, seed)
+        view = puzzle_game(game.puzzle).view(render, seed)
+        assert isinstance(view, CommaView)
+        self._view = view
+
+    def image(self, state: ReadingState, seat: str) -> Picture:
+        return self._view.image(Dialogue(state.game, state.panel), seat)
+
+    def text(self, state: ReadingState, seat: str) -> str:
+        return self._view.text(Dialogue(state.game, state.panel), seat)
+
+    def notes(self, state: ReadingState, seat: str) -> str:
+        return self.templates.fill("fields", fields="\n".join(state.fields))
+
+    def brief(self, state: ReadingState, seat: str) -> str:
+        return str(self.game.options["puzzle"])
+
+    def format(self, state: ReadingState, seat: str) -> FieldLines:
+        return FieldLines(tuple(state.fields), self.templates.fill("reply"))
+
+    def guess(self, state: ReadingState, seat: str, random: Stream) -> str:
+        game = state.game
+        return write(fields_of(game.panel(game.standard_manual, Stream(random.bits()))))
+
+
+@dataclass
+class PanelReader(Agent):
+    """Solves a panel after it has said what it sees and what the manual says about that, for imitation."""
+
+    kind = "bot/reader"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, PanelState)
+        panel, action = state.panel, state.solution(ask.seat) or ""
+        told = write(panel.tell({}))
+        thoughts = f"{told}\n{advise(panel.manual, [told])}"
+        return Reply(f"<think>{thoughts}</think>\n{action}", action)

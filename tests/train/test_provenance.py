@@ -1,0 +1,169 @@
+"""Where weights come from: kept with them, and checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from ludens.cli import main
+from ludens.core.errors import BadFile
+from ludens.train.nano.inputs import Vocabulary
+from ludens.train.nano.provenance import COMMIT, PROVENANCE, commit, learnt, means, of_checkpoint, started
+from ludens.train.nano.weights import (
+    NUMBERS,
+    SETTINGS,
+    WEIGHTS,
+    NanoSize,
+    StoredModel,
+    export,
+    metadata_of,
+    packed,
+    read_weights,
+    verify_weights,
+)
+
+SIZE = NanoSize(width=32, heads=1, encoder=1, decoder=1, side=64, longest=16)
+RECIPE = {"run": {"name": "small"}, "play": {"game": "tic_tac_toe"}, "demonstrations": [{"game": "perceive"}]}
+
+
+def model(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    pieces = Vocabulary.of(["Action"]).pieces
+    random = np.random.default_rng(0)
+    shapes = SIZE.shapes(len(pieces))
+    weights = {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
+    size = {name: getattr(SIZE, name) for name in NanoSize.__dataclass_fields__}
+    settings = {"size": size, "vocabulary": pieces, "temperature": 0.0, "max_tokens": 8}
+    (folder / SETTINGS).write_bytes(orjson.dumps(settings))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run that was stopped after two rounds."""
+    monkeypatch.setenv(COMMIT, "abc123")
+    checkpoint = model(tmp_path / "run" / ".supervised" / "step-000002")
+    origin = started(RECIPE, None, {"demonstrations": range(5, 9)})
+    (tmp_path / "run" / PROVENANCE).write_bytes(orjson.dumps(origin))
+    state = {"done": 2, "losses": [3.0, 1.0], "spent": 61.2, "waited": 0.0, "digest": "d1"}
+    (checkpoint / "training.json").write_bytes(orjson.dumps(state))
+    return checkpoint
+
+
+def test_a_checkpoint_on_the_way_says_where_it_comes_from(run: Path) -> None:
+    known = of_checkpoint(run)
+    assert (known["commit"], known["rounds"], known["updates"], known["seconds"]) == ("abc123", 2, 2, 61)
+    assert known["data_sha256"] == "d1"
+    assert known["seeds"] == {"demonstrations": [5, 9]}
+    assert known["recipe"] == RECIPE
+
+
+def test_exported_weights_carry_it(run: Path, tmp_path: Path) -> None:
+    export(run, tmp_path / "out", "int8")
+    told, numbers = metadata_of(tmp_path / "out" / WEIGHTS)
+    assert told[NUMBERS] == numbers
+    assert orjson.loads(told["recipe"]) == RECIPE
+    assert orjson.loads(told["losses"]) == [3.0, 1.0]
+    assert orjson.loads((tmp_path / "out" / SETTINGS).read_bytes())["trained_on"] == [
+        "perceive",
+        "tic_tac_toe",
+    ]
+    assert all(isinstance(text, str) for text in told.values())
+    StoredModel.read(tmp_path / "out").weights(tmp_path / "out")
+
+
+def test_weights_of_unknown_origin_say_nothing(tmp_path: Path) -> None:
+    folder = model(tmp_path / "a" / "b" / "c")
+    assert of_checkpoint(folder) == {}
+    export(folder, tmp_path / "out", "float32")
+    assert NUMBERS not in metadata_of(tmp_path / "out" / WEIGHTS)[0]
+
+
+def test_losses_are_summed_up() -> None:
+    assert means([4.0, 2.0, 3.0, 1.0], 2) == [3.0, 2.0]
+    assert means([1.0], 2) == [1.0]
+    assert means([]) == []
+    assert learnt(1, [2.0], 3.0, "x")["losses"] == [2.0]
+
+
+def test_the_commit_is_that_of_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(COMMIT, raising=False)
+    assert commit() == "" or len(commit()) == 40
+
+
+def bytes_of(header: object, body: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else orjson.dumps(header)
+    return len(text).to_bytes(8, "little") + text + body
+
+
+TENSOR = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"abc", "too short"),
+        (bytes_of([1, 2]), "not an object"),
+        (bytes_of(b"nan"), "is not a safetensors file"),
+        (bytes_of({"a": [1]}), "is not a tensor"),
+        (bytes_of({"a": {"dtype": "F32"}}), "is not a tensor"),
+        (bytes_of({"a": TENSOR | {"dtype": ["F32"]}}, b"0000"), "which is not one of"),
+        (bytes_of({"a": TENSOR | {"dtype": "F8"}}, b"0000"), "which is not one of"),
+        (bytes_of({"a": TENSOR | {"shape": [-1]}}, b"0000"), "no valid shape"),
+        (bytes_of({"a": TENSOR | {"shape": "x"}}, b"0000"), "no valid shape"),
+        (bytes_of({"a": TENSOR | {"data_offsets": [-4, 0]}}, b"0000"), "no valid shape"),
+        (bytes_of({"a": TENSOR | {"data_offsets": [0.0, 4.0]}}, b"0000"), "no valid shape"),
+        (bytes_of({"a": TENSOR | {"data_offsets": [0, 8]}}, b"0000"), "outside the file"),
+        (bytes_of({"a": TENSOR | {"data_offsets": [0, 3]}}, b"0000"), "is not a safetensors file"),
+        (bytes_of({"a": TENSOR | {"shape": [2]}}, b"0000"), "is not a safetensors file"),
+        (bytes_of({"a": TENSOR | {"shape": [10**18, 10**3]}}, b"0000"), "is not a safetensors file"),
+    ],
+)
+def test_bad_files_are_refused_in_one_sentence(tmp_path: Path, data: bytes, said: str) -> None:
+    file = tmp_path / WEIGHTS
+    file.write_bytes(data)
+    with pytest.raises(BadFile, match="is not a safetensors file of weights") as error:
+        read_weights(file)
+    assert said.lower() in str(error.value).lower()
+    assert "\n" not in str(error.value)
+
+
+def test_numbers_must_be_finite(tmp_path: Path) -> None:
+    folder = model(tmp_path / "model")
+    weights = dict(read_weights(folder / WEIGHTS))
+    weights["decoder.head.weight"] = np.full_like(weights["decoder.head.weight"], np.nan)
+    (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
+    with pytest.raises(BadFile, match="not finite"):
+        StoredModel.read(folder).weights(folder)
+
+
+def test_a_model_is_checked_against_what_it_says(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(run, tmp_path / "out", "int8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", "nano/out"]) == 0
+    assert "abc123" in capsys.readouterr().out
+    weights = tmp_path / "out" / WEIGHTS
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert main(["verify", "nano/out"]) == 1
+    assert "FAILED numbers" in capsys.readouterr().out
+
+
+def test_other_settings_are_noticed(run: Path, tmp_path: Path) -> None:
+    export(run, tmp_path / "out", "int8")
+    settings = tmp_path / "out" / SETTINGS
+    settings.write_bytes(settings.read_bytes().replace(b"tic_tac_toe", b"chess"))
+    failed = {check.what for check in verify_weights(tmp_path / "out") if not check.ok}
+    assert failed == {"settings and vocabulary", "games"}
+
+
+def test_a_model_that_says_nothing_is_not_verified(tmp_path: Path) -> None:
+    export(model(tmp_path / "a" / "b" / "c"), tmp_path / "out", "int8")
+    assert [check.ok for check in verify_weights(tmp_path / "out")] == [False]
