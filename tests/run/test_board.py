@@ -173,15 +173,17 @@ def test_what_is_not_verified_is_refused(packs: Path, tmp_path: Path) -> None:
     forgery.episodes[0]["record"]["episode"]["returns"] = {"x": 1.0, "o": -1.0}
     forgery.episodes[1]["record"]["episode"]["returns"] = {"x": 1.0, "o": -1.0}
     forgery.write(folder / "d.ludens")
+    (folder / "e.ludens").symlink_to(packs / "bots.ludens")
     (tmp_path / "runs").mkdir()
     with pytest.raises(BadPack, match=r"b\.ludens.* same episodes as 'a\.ludens'; --skip"):
         read_submissions(folder, tmp_path / "runs", workers=0)
     (tmp_path / "more").mkdir()
     some = read_submissions(folder, tmp_path / "more", skip=True, workers=0)
     assert [one.name for one in some.accepted] == ["a.ludens"]
-    assert list(some.refused) == ["b.ludens", "c.ludens", "d.ludens"]
+    assert list(some.refused) == ["b.ludens", "c.ludens", "d.ludens", "e.ludens"]
     assert "hash chain" in some.refused["c.ludens"]
     assert "returns differ" in some.refused["d.ludens"]
+    assert some.refused["e.ludens"] == "it is a link."
     write_site(some, tmp_path / "site", title="Some", episodes=0)
     index = (tmp_path / "site" / "index.html").read_text()
     assert "c.ludens</code>: line" in index

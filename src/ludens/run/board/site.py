@@ -121,6 +121,8 @@ def read_submissions(
     for number, file in enumerate(files):
         name = one_line(str(file.relative_to(folder)))
         try:
+            if file.is_symlink():  # a submission could name any file of this machine
+                raise BadPack(f"{str(file)!r}: it is a link.")
             run = into / f"{number:05}"
             run.mkdir()
             notify = (lambda result, file=file: on_progress(file, result)) if on_progress else None
