@@ -177,7 +177,7 @@ def unpack(file: Path, folder: Path) -> Pack:
     except BadPack:
         raise
     except OSError as error:
-        raise file_error("read", file, error) from None
+        raise BadPack(f"it cannot be read: {(error.strerror or str(error)).lower()}.") from None
     except BadFile as error:
         raise BadPack(str(error)) from None
 
