@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ludens.agents import agent
-from ludens.concurrent import play_sync
+from ludens.core.agent import Agent
 from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.games import tic_tac_toe
+from ludens.loop import play
 from ludens.run.board.tree import (
     CELLS,
     GAME,
@@ -32,12 +35,11 @@ def other(seat: str) -> str:
     return "o" if seat == "x" else "x"
 
 
-def check_line(seat: str, line: tuple[int, ...], model: object) -> None:
+async def check_line(seat: str, line: tuple[int, ...], model: Agent) -> None:
     """Play one line through the loop: the person makes its moves, and nano must make the recorded ones."""
-    game = make(GAME)
     own = [CELLS[cell] for number, cell in enumerate(line) if MARKS[number % 2] != seat]
     person = Scripted([f"Action: {action}" for action in own])
-    episode = play_sync(game, {seat: model, other(seat): person}, 0)  # type: ignore[dict-item]
+    episode = await play(make(GAME), {seat: model, other(seat): person}, 0)
     assert [move.action for move in episode.moves] == [CELLS[cell] for cell in line], AGAIN
 
 
@@ -67,15 +69,17 @@ def test_the_lines_of_the_board_are_those_of_the_game() -> None:
 
 
 @pytest.mark.parametrize("seat", SEATS)
-def test_nano_plays_the_recorded_replies(seat: str) -> None:
+async def test_nano_plays_the_recorded_replies(seat: str) -> None:
     games, model = list(lines(seat, read_tree().seats[seat])), agent(PLAYER, make(GAME))
     for line in stream(1, "lines", seat).sample(games, 2):
-        check_line(seat, line, model)
+        await check_line(seat, line, model)
+    await model.close()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
-def test_nano_plays_every_recorded_reply(seat: str) -> None:
+async def test_nano_plays_every_recorded_reply(seat: str) -> None:
     model = agent(PLAYER, make(GAME))
-    for line in lines(seat, read_tree().seats[seat]):
-        check_line(seat, line, model)
+    games = lines(seat, read_tree().seats[seat])
+    await asyncio.gather(*(check_line(seat, line, model) for line in games))
+    await model.close()
