@@ -83,7 +83,8 @@ def test_a_changed_byte_and_a_refuted_episode(run: Path, tmp_path: Path, ludens:
         (("pack", "RUN", "--key", "nowhere.pem"), "cannot read"),
         (("pack", "RUN", "--workers", "-1"), "--workers must be at least 0"),
         (("verify", "RUN", "--keys", "keys.toml"), "a run folder is not signed"),
-        (("verify", "nowhere.ludens"), "is not a run"),
+        (("verify", "nowhere.ludens"), "'nowhere.ludens': it cannot be read: no such file"),
+        (("verify", "nowhere"), "is not a run"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -27,7 +28,7 @@ from ludens.run import pack as packs
 from ludens.run.pack import BadPack, Pack, read_keys, read_signer, unpack
 from ludens.run.plan import Plan
 from ludens.run.proof import PackProof, measure, pack_run, verify_pack
-from ludens.run.reenact import reenact
+from ludens.run.reenact import chooses_again, reenact
 from ludens.run.rows import EPISODES
 from ludens.run.store import FINISHED, read_plan
 from ludens.run.trust import check_packed
@@ -448,3 +449,19 @@ def test_bots_choose_the_same_moves_again(game: str, players: list[str]) -> None
     again = reenact(episode)
     assert sum(again.bots.values()) == len(episode.moves)
     assert (again.others, again.asked) == (frozenset(), 0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "game", "again"),
+    [
+        ("bot/minimax", "tic_tac_toe", True),
+        ("bot/best", "comma/wire", True),
+        ("bot/uci", "chess", False),  # it would start a program
+        ("bot/no-such-bot", "tic_tac_toe", False),
+        ("human", "tic_tac_toe", False),
+        ("nano", "tic_tac_toe", False),
+    ],
+)
+def test_only_bots_that_reach_nothing_outside_choose_again(spec: str, game: str, again: bool) -> None:
+    with patch("ludens.games.chess.bots.find_engine", side_effect=AssertionError("a program is started")):
+        assert chooses_again(spec, make(game)) is again

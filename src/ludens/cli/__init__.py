@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("eval:resume", "Resume a run that was stopped."),
     "verify": ("verify:verify", "Replay and verify every episode of a run or a pack."),
     "pack": ("board:pack", "Put a finished run into one file that others can verify."),
+    "board": ("board:board", "Make a leaderboard, a static web site, from packs of many people."),
     "compact": ("results:compact", "Put the episodes of a run into one Parquet file."),
     "repair": ("verify:repair", "Move invalid lines of a run aside, so that it can be resumed."),
     "judge": ("judge:judge", "Label communication errors in the conversations of a run."),

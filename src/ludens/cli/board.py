@@ -1,4 +1,4 @@
-"""`ludens pack`, and `ludens verify` of a pack: results that anybody can check."""
+"""`ludens pack`, `ludens board`, and `ludens verify` of a pack: a leaderboard that anybody can check."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Json, SuiteName, Whole, at_least
+from ludens.cli.arguments import Flag, Json, SuiteName, Whole, at_least
 from ludens.cli.guard import DONE, FAILED
-from ludens.cli.output import ProgressLine, json_out
+from ludens.cli.output import ProgressLine, aside, json_out
 from ludens.core.errors import BadOption
 from ludens.core.plain import one_line, plural
 from ludens.run.pack import SUFFIX, read_keys
@@ -36,8 +36,9 @@ def pack(
 ) -> None:
     """Put a finished run into one file that others can verify.
 
-    The run is verified first. The file has the plan, all episodes with the hashes of their pictures and prompts, versions and results,
-    as a chain of hashes. `ludens verify FILE` replays it. A signature (--key) needs the extra `sign`.
+    The run is verified first. The file has the plan, all episodes with the hashes of their pictures and
+    prompts, versions and results, as a chain of hashes. `ludens verify FILE` replays it. A signature (--key)
+    needs the extra `sign`.
     """
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
@@ -110,3 +111,50 @@ class _Progress(ProgressLine):
             done = result.episodes + len(result.failures)
             result = f"{done:,}/{result.total:,} episodes"
         super().show(result, last)
+
+
+def board(
+    folder: Annotated[Path, Parameter(help=f"Folder with packs (*{SUFFIX}), and folders in it.")],
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Folder of the site; an earlier leaderboard there is replaced.")],
+    title: Annotated[str, Parameter(help="Title of the leaderboard.")] = "Ludens leaderboard",
+    keys: Annotated[
+        Path | None, Parameter(help="File of known public keys; packs must be signed with one of them.")
+    ] = None,
+    skip: Annotated[
+        Flag, Parameter(help="List packs that are refused on the page, instead of failing.")
+    ] = False,
+    episodes: Annotated[Whole, Parameter(help="Most replays of each task and row.")] = 2,
+    suite: SuiteName = None,
+    workers: Annotated[Whole | None, Parameter(help="Worker processes; 0 for none.")] = None,
+) -> None:
+    """Make a leaderboard, a static web site, from packs of many people.
+
+    Every pack is replayed first. If one is damaged or refuted, nothing is written, unless --skip is given.
+    The pages need no server and load nothing from other hosts.
+    """
+    from ludens.run.board.site import check_out, read_submissions, write_site
+
+    at_least("--workers", workers or 0, 0)
+    at_least("--episodes", episodes, 0)
+    if not folder.is_dir():
+        raise BadOption(f"there is no folder {str(folder)!r}.")
+    import_suite(suite or "")
+    check_out(out)
+    known, progress = read_keys(keys) if keys else None, ProgressLine()
+
+    def show(file: Path, result: RunVerification) -> None:
+        progress.show(f"{file.name}: {result.episodes + len(result.failures):,}/{result.total:,} episodes")
+
+    with TemporaryDirectory(prefix="ludens-") as runs:
+        try:
+            submissions = read_submissions(
+                folder, Path(runs), keys=known, skip=skip, workers=workers, on_progress=show
+            )
+        finally:
+            progress.close()
+        rows = write_site(submissions, out, title=title, episodes=episodes)
+    for name, reason in submissions.refused.items():
+        aside(f"refused: {name}: {reason}")
+    print(f"{plural(len(submissions.accepted), 'pack')}, {plural(rows, 'row')} in {out / 'index.html'}.")

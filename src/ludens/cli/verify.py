@@ -19,6 +19,7 @@ from ludens.core.errors import BadOption, MissingPictures
 from ludens.core.plain import one_line, plural
 from ludens.core.verify import verify as verify_episode
 from ludens.run.lines import iter_records, read_episode
+from ludens.run.pack import SUFFIX
 from ludens.run.replays import animation, film_strip, find, read_episode_file
 from ludens.run.store import read_places
 from ludens.run.task import import_suite
@@ -57,7 +58,7 @@ def verify(
     if run.parts[:1] == (NANO,) and not (run / "run.json").exists():
         return _verify_nano(run, json)
     import_suite(suite or "")
-    if run.is_file():
+    if run.is_file() or run.suffix == SUFFIX:
         from ludens.cli.board import verify_file
 
         return verify_file(run, keys, workers, json)

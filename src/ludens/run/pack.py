@@ -32,6 +32,7 @@ from ludens.core.validation import Invalid, read_json
 from ludens.run.lines import LINE_START, split_line
 from ludens.run.plan import Plan
 from ludens.run.rows import EPISODES
+from ludens.run.stats import Estimate
 from ludens.run.store import FINISHED
 
 if TYPE_CHECKING:
@@ -109,10 +110,11 @@ class Pack:
         return self.head.key
 
 
-def claim(entrant: str, task: str, metric: str, mean: float, low: float, high: float, n: int) -> Claim:
+def claim(entrant: str, task: str, metric: str, result: Estimate) -> Claim:
     """A result; what is not a finite number is unknown."""
-    numbers = (number if isfinite(number) else None for number in (mean, low, high))
-    return Claim(entrant, task, metric, *numbers, n)
+    numbers = (result.mean, result.low, result.high)
+    mean, low, high = (number if isfinite(number) else None for number in numbers)
+    return Claim(entrant, task, metric, mean, low, high, result.n)
 
 
 class PackedLine(NamedTuple):
@@ -175,7 +177,7 @@ def unpack(file: Path, folder: Path) -> Pack:
     except BadPack:
         raise
     except OSError as error:
-        raise file_error("read", file, error) from None
+        raise BadPack(f"it cannot be read: {(error.strerror or str(error)).lower()}.") from None
     except BadFile as error:
         raise BadPack(str(error)) from None
 

@@ -107,7 +107,7 @@ class PackProof:
         plan = self.pack.plan
         if plan.seed or plan.limit:
             statements.append(f"that the seeds were chosen in advance ({part_of_suite(plan)})")
-        statements.append("times, tokens, cost and reasoning")
+        statements.append("times, tokens, cost, reasoning and remarks, such as what a model was trained on")
         if not self.pack.signed_by:
             statements.append("who submits it: the pack is not signed")
         return [one_line(text) for text in statements]
@@ -167,12 +167,11 @@ def _planned_lines(run: Path, plan: Plan, result: RunVerification) -> Iterator[P
 def measure(run: Path) -> list[Claim]:
     """Every metric of every entrant and task of a run."""
     return [
-        claim(row.name, name, metric.name, estimate.mean, estimate.low, estimate.high, estimate.n)
+        claim(row.name, name, metric.name, cell.metrics[metric.name])
         for suite in load_results([run]).suites
         for row in suite.rows
         for name, cell in row.cells.items()
         for metric in cell.task.metrics
-        for estimate in [cell.metrics[metric.name]]
     ]
 
 

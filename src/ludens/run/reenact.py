@@ -57,10 +57,13 @@ def reenact(episode: Episode) -> Reenactment:
         seat: agent(spec, game) if seat in bots else _Recorded.of(episode, seat)
         for seat, spec in episode.seats.items()
     }
-    witness, render = _Witness(episode), RenderOptions(episode.theme, episode.size)
-    more = {"sample": episode.sample, "config": config_of(episode), "render": render, "observer": witness}
+    witness, config = _Witness(episode), config_of(episode)
+    render, sample = RenderOptions(episode.theme, episode.size), episode.sample
+    once_more = play(
+        game, players, episode.seed, sample=sample, render=render, config=config, observer=witness
+    )
     try:
-        again = run_sync(play(game, players, episode.seed, **more))
+        again = run_sync(once_more)
     except UsageError:
         raise
     except Exception as error:
@@ -114,9 +117,7 @@ class _Recorded(Agent):
         return self.prompt_options.history()
 
     def begin(self) -> None:
-        self._replies: Iterator[tuple[Move, Try | None]] = (
-            (move, tried) for move in self.moves for tried in move.tries or [None]
-        )
+        self._replies = _replies(self.moves)
 
     async def act(self, ask: Ask) -> Reply:
         move, tried = next(self._replies, (None, None))
@@ -141,6 +142,14 @@ def _sees(episode: Episode, seat: str) -> Sees:
     if sees not in get_args(Sees):
         raise ReplayMismatch(f"what {seat} looks at is not recorded.")
     return cast(Sees, sees)
+
+
+def _replies(moves: Sequence[Move]) -> Iterator[tuple[Move, Try | None]]:
+    """Every reply with its move; None where the reply was the action itself."""
+    for move in moves:
+        yield from ((move, tried) for tried in move.tries)
+        if not move.tries:
+            yield move, None
 
 
 class _Witness(Observer):

@@ -75,15 +75,21 @@ def make_environment(*folders: Path) -> Environment:
     return environment
 
 
+def page_environment(folders: Sequence[Path], styles: Sequence[Path], scripts: Sequence[Path]) -> Environment:
+    """An environment for pages that stand alone, each with all of these styles and scripts."""
+    pages = make_environment(*folders)
+    for kind, files in (("style", styles), ("script", scripts)):
+        text = "\n".join(file.read_text("utf-8") for file in files)
+        digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
+        pages.globals[kind] = Markup(text)
+        pages.globals[f"{kind}_hash"] = f"sha256-{digest}"
+    return pages
+
+
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    reports = make_environment(TEMPLATES)
-    for kind, files in (("style", STYLES), ("script", SCRIPTS)):
-        text = "\n".join((TEMPLATES / file).read_text("utf-8") for file in files)
-        digest = base64.b64encode(sha256(text.encode()).digest()).decode("ascii")
-        reports.globals[kind] = Markup(text)
-        reports.globals[f"{kind}_hash"] = f"sha256-{digest}"
-    return reports
+    styles, scripts = ([TEMPLATES / name for name in names] for names in (STYLES, SCRIPTS))
+    return page_environment((TEMPLATES,), styles, scripts)
 
 
 def render_page(template: str, **context: Any) -> str:
