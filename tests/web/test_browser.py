@@ -195,7 +195,7 @@ async def test_pages_fit_a_telephone_in_the_dark_and_need_no_mouse(
     client = await serve(reported_runs)
     watched = await open_page(browser, viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = watched.page
-    for path in ("/", f"/run/{RUN}", f"/episode/{RUN}?key={KEY}&with_key=seer%3Aturns%3A0%3A1"):
+    for path in ("/", "/runs", f"/run/{RUN}", f"/episode/{RUN}?key={KEY}&with_key=seer%3Aturns%3A0%3A1"):
         await page.goto(address(client, path))
         await page.wait_for_load_state("networkidle")
         assert await page.evaluate("document.documentElement.scrollWidth") == 390, path
@@ -210,4 +210,10 @@ async def test_pages_fit_a_telephone_in_the_dark_and_need_no_mouse(
     await expect(game.locator("img")).not_to_have_attribute("src", before or "")
     assert await game.bounding_box() == box
     assert "A" in (await game.locator("img").get_attribute("alt") or "")
+    await page.fill("#search", "robots plan")
+    await expect(page.locator("#matches")).to_contain_text("games")
+    await expect(page.locator(".card:visible h3").first).to_contain_text("viki/")
+    assert not await page.locator("button[data-game=tic_tac_toe]").is_visible()
+    await page.fill("#search", "")
+    assert await page.locator("button[data-game=tic_tac_toe]").is_visible()
     assert watched.problems == []

@@ -46,11 +46,10 @@ async def read_whole(client: Client, run: str, query: str = "") -> str:
     raise AssertionError("the run was not read")
 
 
-async def test_the_home_page_lists_games_and_runs(reported_runs: Path, serve: Serve) -> None:
+async def test_the_page_of_runs_lists_them(reported_runs: Path, serve: Serve) -> None:
     client = await serve(reported_runs)
-    text = await text_of(client, "/")
+    text = await text_of(client, "/runs")
     tags = parsed(text)
-    assert "tic_tac_toe" in tags.text
     assert "120 of 120" in tags.text
     assert "complete" in tags.text
     assert 'href="/run/first/reported"' in text
@@ -59,7 +58,7 @@ async def test_the_home_page_lists_games_and_runs(reported_runs: Path, serve: Se
 
 async def test_a_folder_without_runs_says_how_to_make_one(tmp_path: Path, serve: Serve) -> None:
     client = await serve(tmp_path / "missing")
-    assert "ludens demo" in await text_of(client, "/")
+    assert "ludens demo" in await text_of(client, "/runs")
 
 
 async def test_the_gallery_shows_other_positions_with_their_text_twin(tmp_path: Path, serve: Serve) -> None:
@@ -191,7 +190,7 @@ async def test_a_run_that_is_deleted_while_open(tmp_path: Path, serve: Serve) ->
     shutil.rmtree(run)
     for page in ("/run/gone", "/run-results/gone", episode, episode.replace("/episode/", "/episode-step/")):
         assert "deleted" in await text_of(client, page, 404)
-    assert "There are no runs" in await text_of(client, "/")
+    assert "There are no runs" in await text_of(client, "/runs/list")
 
 
 async def test_a_run_whose_file_is_replaced_is_read_again(tmp_path: Path, serve: Serve) -> None:
@@ -221,7 +220,7 @@ async def test_an_unknown_suite_is_explained(tmp_path: Path, serve: Serve) -> No
     plan = tmp_path / "odd" / "run.json"
     plan.write_bytes(plan.read_bytes().replace(b"tests.support.suites:TURNS", b"os:system"))
     client = await serve(tmp_path)
-    assert "os:system" in await text_of(client, "/")
+    assert "os:system" in await text_of(client, "/runs")
     assert "os:system" in unescape(await text_of(client, "/run/odd", 400))
 
 

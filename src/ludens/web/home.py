@@ -1,4 +1,4 @@
-"""The home page: games with pictures of positions, and the runs in a folder with their progress."""
+"""The home page: games by kind, one's own games, what is being played; and the page of runs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,51 @@ from ludens.run.plan import seated_name
 from ludens.run.rows import EPISODES
 from ludens.run.store import read_plan
 from ludens.web.pages import WebSettings, page, render
-from ludens.web.security import may_be_linked
+from ludens.web.play import TABLES, own_games
+from ludens.web.security import ACCESS, may_be_linked
 
 SIZE = 320
 MAX_MOVES = 12
 MAX_SEED = 10**6
+
+
+GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (
+        "Boards and cards",
+        "Alone, or against each other.",
+        (
+            "breakthrough",
+            "chess",
+            "gomoku",
+            "kuhn_poker",
+            "minesweeper",
+            "pong",
+            "reversi",
+            "sudoku",
+            "tic_tac_toe",
+            "vs-bench/kuhn",
+        ),
+    ),
+    ("Cooperation", "You win or lose together.", ("hanabi", "overcooked", "tiny_hanabi")),
+    (
+        "Social dilemmas",
+        "What is good for one may be bad for all.",
+        ("battle_of_colors", "coin_dilemma", "monster_hunt"),
+    ),
+    ("Talk", "Say what you see, and find out what others know.", ("comma/", "spy")),
+    ("Robots", "Plan what robots do.", ("viki/",)),
+    ("Perception", "Look closely, and answer.", ("perceive", "qa", "rule", "vs-bench/predict")),
+)
+"""Title, description, and names of games; a name that ends with / is that of all games below it."""
+MORE = "More games"
+
+
+def group_of(name: str) -> str:
+    for title, _, names in GROUPS:
+        if any(name == each or (each.endswith("/") and name.startswith(each)) for each in names):
+            return title
+    base = name.partition("/")[0]  # spy/vote
+    return group_of(base) if base != name else MORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +80,10 @@ class Card:
     name: str
     summary: str
     error: str = ""
+
+    @property
+    def group(self) -> str:
+        return group_of(self.name)
 
 
 @lru_cache(maxsize=1)
@@ -224,19 +268,39 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
     app[CATALOGUE] = Catalogue(settings.runs)
     app.router.add_get("/", home)
     app.router.add_get("/runs", runs)
+    app.router.add_get("/runs/list", run_list)
     app.router.add_get("/game-picture", game_picture)
     app.router.add_get("/game-text", game_text)
 
 
 @may_be_linked
 async def home(request: web.Request) -> web.Response:
-    games = await asyncio.to_thread(cards)  # not where pictures wait
-    return page("home.html", title="Ludens", games=games, **await _run_list(request))
+    known = await asyncio.to_thread(cards)  # not where pictures wait
+    groups = [(title, about, [card for card in known if card.group == title]) for title, about, _ in GROUPS]
+    groups.append((MORE, "", [card for card in known if card.group == MORE]))
+    infos = await asyncio.to_thread(request.app[CATALOGUE].runs)
+    organiser = request.app[ACCESS].is_organiser(request)
+    return page(
+        "home.html",
+        title="Ludens",
+        groups=[group for group in groups if group[2]],
+        own=own_games(request),
+        tables=[each for each in request.app[TABLES].sessions.values() if each.playing] if organiser else [],
+        live=[info for info in infos if info.status == "in progress"],
+        number_of_runs=len(infos),
+        quote=quote,
+        picture_address=lambda game, seed: f"/game-picture?{urlencode({'game': game, 'seed': seed})}",
+    )
 
 
+@may_be_linked
 async def runs(request: web.Request) -> web.Response:
-    """The list of runs only: scripts replace it while the page is open."""
-    return page("runs.html", **await _run_list(request))
+    return page("runs.html", title="Runs", **await _run_list(request))
+
+
+async def run_list(request: web.Request) -> web.Response:
+    """The list only: scripts replace it while the page is open."""
+    return page("run_list.html", **await _run_list(request))
 
 
 async def _run_list(request: web.Request) -> dict[str, Any]:
@@ -245,6 +309,5 @@ async def _run_list(request: web.Request) -> dict[str, Any]:
         "runs": await asyncio.to_thread(catalogue.runs),
         "root": catalogue.root,
         "quote": quote,
-        "picture_address": lambda game, seed: f"/game-picture?{urlencode({'game': game, 'seed': seed})}",
         "when": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }

@@ -46,6 +46,8 @@ ME, FRIEND, OTHER = "me", "friend", "other"
 """Whom one can choose for a seat, besides bots."""
 _RANDOM = "bot/random"
 COOKIE = "seat"
+OWN, MOST_OWN = "games", 12
+"""The cookie with the places of a browser, and how many it remembers."""
 
 TABLES = web.AppKey("tables", Tables)
 _RUNS = web.AppKey("runs", Path)
@@ -257,7 +259,47 @@ def _to_seat(request: web.Request, session: Session, seat: PersonSeat) -> web.HT
     path = _path(session, seat)
     reply = web.HTTPSeeOther(path)
     set_token(request, reply, COOKIE, seat.token, path, 7)
+    places = [place for place in _own_places(request) if place != path.removeprefix("/play/")]
+    own = [path.removeprefix("/play/"), *places][:MOST_OWN]
+    set_token(request, reply, OWN, " ".join(own), "/", 7)
     return reply
+
+
+@dataclass(frozen=True)
+class OwnGame:
+    """A game of the person who looks at the home page."""
+
+    path: str
+    name: str
+    seat: str
+    status: str
+
+
+def _own_places(request: web.Request) -> list[str]:
+    return request.cookies.get(OWN, "")[:4096].split()[:MOST_OWN]
+
+
+def own_games(request: web.Request) -> list[OwnGame]:
+    """The games that this browser has a seat in, the latest first. What it names is no secret: the page of a
+    seat asks for its token."""
+    games = list[OwnGame]()
+    for place in _own_places(request):
+        name, _, number = place.partition("/")
+        session = request.app[TABLES].sessions.get(name)
+        here = _seat_number(session, number) if session is not None else None
+        if session is None or here is None:
+            continue
+        status = "your turn" if here.ask is not None else "in progress"
+        if not session.playing:
+            status = "over" if session.ended else "waiting for others"
+        games.append(OwnGame(_path(session, here), session.setup.game.name, here.seat, status))
+    return games
+
+
+def _seat_number(session: Session, number: str) -> PersonSeat | None:
+    seats = dict(enumerate(session.setup.game.seats))
+    place = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else -1
+    return session.seats.get(seats.get(place, ""))
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
@@ -267,8 +309,7 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
         raise web.HTTPNotFound(
             text="This game does not exist any more: nobody was here for an hour, or the link is wrong."
         )
-    seats = dict(enumerate(session.setup.game.seats))
-    here = session.seats.get(seats.get(int(number) if number.isascii() and number.isdigit() else -1, ""))
+    here = _seat_number(session, number)
     if here is None or not here.admits(request.cookies.get(COOKIE, "") if token is None else token):
         raise web.HTTPForbidden(text="This seat belongs to somebody else: open the link that you were sent.")
     return session, here

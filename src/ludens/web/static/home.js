@@ -1,5 +1,5 @@
-// The home page: another position on click, and the list of runs kept up to date.
-import { follow, parse, replaceContents } from "./live.js";
+// The home page: another position on click, and a search among the games.
+import { element } from "./dom.js";
 
 const MAX_SEED = 1e6;
 
@@ -29,8 +29,22 @@ for (const button of document.querySelectorAll("button[data-game]")) {
   button.addEventListener("focus", () => describe(button), { once: true });
 }
 
-const runs = document.getElementById("runs");
-follow(() => runs.dataset.live, async (reply) => {
-  replaceContents(runs, parse(await reply.text()).body);
-  return runs.querySelector(".is-in-progress") !== null;
-});
+const search = element("search");
+
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let count = 0;
+  for (const group of document.querySelectorAll(".group")) {
+    let some = false;
+    for (const card of group.querySelectorAll(".card")) {
+      card.hidden = !words.every((word) => card.dataset.words.toLowerCase().includes(word));
+      some ||= !card.hidden;
+      count += card.hidden ? 0 : 1;
+    }
+    group.hidden = !some;
+  }
+  element("matches").textContent = words.length ? (count === 1 ? "1 game" : `${count} games`) : "";
+}
+
+search.addEventListener("input", filter);
+filter();
