@@ -67,9 +67,8 @@ def rows(seconds: float, **options: str) -> Iterator[Row]:
         wrapped, raw = (rate(episodes(make()), seconds) for make in (theirs.env, theirs.raw_env))
         yield Row(f"{name}: Ludens, tensors", ours, "steps/s", target=wrapped)
         yield Row(f"{name}: PettingZoo", wrapped, "steps/s", ratio=ours / wrapped)
-        yield Row(
-            f"{name}: PettingZoo, raw_env", raw, "steps/s", ratio=ours / raw, note="without its wrappers"
-        )
+        note = "without the wrappers that check the order of calls"
+        yield Row(f"{name}: PettingZoo, raw_env", raw, "steps/s", ratio=ours / raw, note=note)
     render = RenderOptions(size=256)
     for game in ("tic_tac_toe", "chess", "hanabi", "coin_dilemma", "pong"):
         with_pictures = rate(episodes(aec_env(game, render=render)), seconds)

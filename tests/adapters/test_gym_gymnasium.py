@@ -11,14 +11,14 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra 'gym' is not installed")
 
-from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from ludens import RenderOptions, make, verify
-from ludens.adapters.gymnasium import ID, LudensEnv
-from ludens.adapters.seat import OneSeat
-from ludens.core.errors import BadOption, UnknownName
-from tests.adapters.games import listed_games
-from tests.support.playable import playable
+from ludens import RenderOptions, make, verify  # noqa: E402
+from ludens.adapters.gymnasium import ID, LudensEnv  # noqa: E402
+from ludens.adapters.seat import OneSeat  # noqa: E402
+from ludens.core.errors import BadOption, UnknownName  # noqa: E402
+from tests.adapters.games import listed_games  # noqa: E402
+from tests.support.playable import playable  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

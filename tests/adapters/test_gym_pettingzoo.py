@@ -1,4 +1,4 @@
-"""PettingZoo's own tests pass on every game with listed actions; rewards, deals and masks are those of Ludens."""
+"""PettingZoo's own tests pass on every game with listed actions; rewards and deals are those of Ludens."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_rewards_add_up_to_the_returns_of_the_same_deal(spec: str) -> None:
     state, earned = game.start(11), dict.fromkeys(game.seats, 0.0)
     while True:
         agent = env.agent_selection
-        observation, reward, termination, _, _ = env.last()
+        _, reward, termination, _, _ = env.last()
         earned[agent] += reward
         if termination:
             break

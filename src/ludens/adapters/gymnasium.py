@@ -8,9 +8,9 @@
 
     envs = gymnasium.make_vec("ludens/Game-v0", num_envs=8, game="pong")
 
-The observation is the picture of the seat. `info["action_mask"]` (and `env.unwrapped.action_masks()`) says what is
-legal; an illegal action changes nothing, earns `penalty` and sets `info["illegal"]`. `reset(seed=7)` deals what
-`ludens` deals with seed 7. `env.unwrapped.episode` is the record of an episode that is over.
+The observation is the picture of the seat. `info["action_mask"]` (and `env.unwrapped.action_masks()`) says
+what is legal; an illegal action changes nothing, earns `penalty` and sets `info["illegal"]`. `reset(seed=7)` deals
+what `ludens` deals with seed 7. `env.unwrapped.episode` is the record of an episode that is over.
 """
 
 from __future__ import annotations

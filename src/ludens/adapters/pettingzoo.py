@@ -9,9 +9,9 @@
         over = termination or truncation
         env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
 
-Agents are the seats of the game. An observation is `{"observation": ..., "action_mask": ...}`; the mask of a seat
-that is not to act is 0 everywhere. Rewards are what a seat's return changed by. `reset(seed=7)` deals what
-`ludens` deals with seed 7; without a seed, deals follow from the last one given.
+Agents are the seats of the game. An observation is `{"observation": ..., "action_mask": ...}`; the mask of a
+seat that is not to act is 0 everywhere. Rewards are what a seat's return changed by. `reset(seed=7)` deals
+what `ludens` deals with seed 7; without a seed, deals follow from the last one given.
 
 An illegal action changes nothing: the seat is asked again, and `info["illegal"]` is True.
 """
@@ -177,7 +177,7 @@ class LudensAEC(AECEnv):
 
 
 class LudensParallel(ParallelEnv):
-    """A game as a PettingZoo Parallel environment: every seat gives a number, those not to act are ignored."""
+    """A game as a PettingZoo Parallel environment: all seats give a number, those not to act are ignored."""
 
     def __init__(self, game: Game | str, **options: Any) -> None:
         self._table = table = _Table(game, **options)

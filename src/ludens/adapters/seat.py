@@ -3,7 +3,7 @@
     game = OneSeat("tic_tac_toe", seat="x", others="bot/minimax")
     ask = game.reset(seed=7)
     while ask is not None:
-        ask = game.reply("A1")       # the same ask again, with a reason in `ask.refused`, if this is not legal
+        ask = game.reply("A1")       # if this is not legal, the same ask with a reason in `ask.refused`
     game.episode                     # what `play` records: it can be saved, shown and verified
 
 The loop is `ludens.loop.play`. Nothing waits, so no event loop is needed and one that runs is no obstacle.

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prepare": ("data:prepare", "Make in advance what the starts of a game take long for."),
     "train": ("train:train", "Train a model by playing, as a recipe says."),
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
+    "mcp": ("mcp:mcp", "Serve seats of a game to MCP clients, such as coding agents."),
     "web": ("web:web", "Serve the browser app: games, live runs, replays."),
     "study": ("results:study", "Export the data of a study with people; exclude participants."),
     "bench": ("bench:bench", "Run benchmarks on this machine."),

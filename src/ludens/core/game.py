@@ -80,7 +80,7 @@ class Game(ABC):
     def actions(self, seat: str) -> tuple[str, ...] | None:
         """All actions that the seat can ever take, in a fixed order; None where some of them are texts.
 
-        `State.legal` is always a subset of them. The order numbers the actions for learners that need numbers.
+        `State.legal` is always a subset of them. Their order numbers them, for learners that need numbers.
         """
         return None
 

@@ -1,7 +1,7 @@
 """Panel, COMMA for one: the panel in the picture and the whole manual; what must be done?
 
-What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting. The answer
-is all actions at once, or one action after another.
+What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting. The
+answer is all actions at once, or one action after another.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     Actions: the names of the actions that solve the panel, one a line. Of Memory, Led and Color, whose panels
         change after each right action, the next one. In ATM the PIN was accepted already. With `moves=single`
         one of the names, in every state.
-    Rewards: 1 if the actions are right, else 0. With `moves=single`, 1 when the panel is solved, else the best
-        progress that the puzzle of this name counts; it ends with the third mistake or after 60 moves.
+    Rewards: 1 if the actions are right, else 0. With `moves=single`, 1 when the panel is solved, else the
+        best progress that the puzzle counts; it ends with the third mistake or after 60 moves.
     Twins: the same manual and actions, another panel; no actions are right on both.
     """
 

@@ -1,0 +1,188 @@
+"""A game at which several seats are played from outside, each at its own pace, on an event loop.
+
+    table = Table(make("hanabi"), ("player_0", "player_1"))
+    ask = await table.turn("player_0")          # waits until the seat must act; None when the game is over
+    tried = await table.act("player_0", "(Play 0)")
+    tried.verdict                               # "ok", or "illegal" or "unreadable" with a reason
+
+The loop is `ludens.loop.play`; other seats are filled by agents, models included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.config import PlayConfig
+from ludens.core.episode import Episode, Try
+from ludens.core.errors import AgentFailure, BadOption, MoveError, UnknownName
+from ludens.core.game import Game
+from ludens.core.observer import Observer
+from ludens.core.reply import read_action
+from ludens.core.state import State
+from ludens.core.view import RenderOptions, Sees, View, view_of
+from ludens.loop import play
+
+
+@dataclass
+class Chair(Agent):
+    """A seat at a table whose replies come from outside; it may try again as often as it likes."""
+
+    kind = "outside"
+    unlimited_retries = True
+    table: Table = field(repr=False, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.waits = True
+
+    async def act(self, ask: Ask) -> Reply:
+        return await self.table._asked(ask)
+
+
+def _named(ask: Ask, action: str) -> str:
+    """The canonical action for other spellings of it; what cannot be read is left to be refused."""
+    if ask.legal.is_text or action in ask.legal:
+        return action
+    try:
+        return read_action(ask.format, ask.format.typed(action), ask.legal)
+    except MoveError:
+        return action
+
+
+class Table(Observer):
+    """One game at a time; several seats from outside, the others played by agents.
+
+    Args:
+        game: The game.
+        seats: The seats that are played from outside.
+        others: The agents of all other seats.
+        sees: What those outside see.
+        render: Theme and size of pictures.
+        seed: Of the first game; each further one takes the next.
+        record: Called with every game that is over.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seats: tuple[str, ...],
+        others: Mapping[str, Agent] | None = None,
+        *,
+        sees: Sees = "offered",
+        render: RenderOptions | None = None,
+        seed: int = 0,
+        record: Callable[[Episode], None] | None = None,
+    ) -> None:
+        for seat in seats:
+            if seat not in game.seats:
+                raise UnknownName(f"seat of {game.name}", seat, game.seats)
+        self.game, self.seats, self.render, self.seed = game, seats, render or RenderOptions(), seed
+        self.sees, self._record = sees, record
+        chair = Chair(table=self)
+        chair.sees = sees
+        self._agents: dict[str, Agent] = {**dict.fromkeys(seats, chair), **(others or {})}
+        self._task: asyncio.Task[Episode] | None = None
+        self._changed = asyncio.Event()
+        self._asks: dict[str, Ask] = {}
+        self._replies: dict[str, asyncio.Future[Reply]] = {}
+        self._verdicts: dict[str, asyncio.Future[Try]] = {}
+
+    state: State
+
+    @property
+    def view(self) -> View:
+        return view_of(self.game, self.render, self.seed)
+
+    @property
+    def over(self) -> bool:
+        return self._task is not None and self._task.done()
+
+    @property
+    def episode(self) -> Episode | None:
+        """The record of the game, once it is over."""
+        return self._task.result() if self._task is not None and self._task.done() else None
+
+    def start(self) -> None:
+        """Begin the first game, where none has begun."""
+        if self._task is None:
+            self._begin()
+
+    def again(self) -> None:
+        """Begin the next game; the last one must be over."""
+        if not self.over:
+            raise BadOption("the game is not over yet.")
+        self.seed += 1
+        self._begin()
+
+    def _begin(self) -> None:
+        self.state = self.game.start(self.seed)
+        self._task = asyncio.get_running_loop().create_task(
+            play(
+                self.game,
+                self._agents,
+                self.seed,
+                first=self.state,
+                render=self.render,
+                config=PlayConfig(),
+                observer=self,
+            )
+        )
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Episode]) -> None:
+        self._notify()
+        if self._record is not None and not task.cancelled() and task.exception() is None:
+            self._record(task.result())
+
+    async def _asked(self, ask: Ask) -> Reply:
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._asks[ask.seat], self._replies[ask.seat] = ask, reply
+        self._notify()
+        return await reply
+
+    def replied(self, ask: Ask, attempt: Try) -> None:
+        verdict = self._verdicts.pop(ask.seat, None)
+        if verdict is not None and not verdict.done():
+            verdict.set_result(attempt)
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def turn(self, seat: str, seconds: float | None = None) -> Ask | None:
+        """What the seat is asked, as soon as it is; None when the game is over or so many seconds passed."""
+        self.start()
+        try:
+            async with asyncio.timeout(seconds):
+                while seat not in self._asks and not self.over:
+                    await self._changed.wait()
+        except TimeoutError:
+            return None
+        return self._asks.get(seat)
+
+    async def act(self, seat: str, action: str) -> Try:
+        """Take an action by its name, or say a text; returns its verdict. A refused one changes nothing."""
+        ask = self._asks.pop(seat, None)
+        if ask is None:
+            raise BadOption("the game is over." if self.over else f"{seat} is not to act now.")
+        verdict: asyncio.Future[Try] = asyncio.get_running_loop().create_future()
+        self._verdicts[seat] = verdict
+        self._replies.pop(seat).set_result(Reply(action=_named(ask, action)))
+        assert self._task is not None
+        await asyncio.wait({verdict, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not verdict.done():
+            raise AgentFailure("the game ended before the action was read.")
+        while seat not in self._asks and verdict.result().verdict != "ok" and not self.over:
+            await self._changed.wait()  # it is asked again
+        return verdict.result()
+
+    async def close(self) -> None:
+        """End an unfinished game, and close the connections of agents."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        for agent in {id(agent): agent for agent in self._agents.values()}.values():
+            await agent.close()
