@@ -13,12 +13,14 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
-TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos
+TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,gym,mcp
+# Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
+ADAPTERS ?= gym mcp openenv
 SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test slow mutants lint format bench docs hooks clean distclean same-python
+.PHONY: help demo test slow adapters mutants lint format bench docs hooks clean distclean same-python
 
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +38,12 @@ test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 slow: $(VENV)/.ready-slow ## All tests, including slow ones
 	@$(SAY) "tests, including slow ones"
 	@$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --slow $(ARGS)
+
+adapters: $(ADAPTERS:%=adapter-%) ## Tests of adapters, each in .venv-adapters/NAME (ADAPTERS="gym mcp" for some)
+
+adapter-%: .venv-adapters/%/.ready
+	@$(SAY) "tests of the adapter $*"
+	@.venv-adapters/$*/bin/python -m pytest --slow $(or $(wildcard tests/adapters/test_$*.py tests/adapters/test_$*_*.py),tests/adapters/test_$*.py) $(ARGS)
 
 mutants: $(VENV)/.ready-dev ## Put small faults into the source and print those that no test notices
 	@$(BIN)/python -m tests.mutants --jobs $(JOBS) $(ARGS)
@@ -67,7 +75,7 @@ clean: ## Remove build output and caches
 	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment too
-	@rm -rf .venv
+	@rm -rf .venv .venv-adapters
 
 # One stamp file per environment: reinstalls only when the requirements change.
 
@@ -90,6 +98,16 @@ $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens and documentation tools into $(VENV)"
 	@$(PIP) --editable '.[fast,docs,atari]'
 	@touch $@ $(VENV)/.ready-demo
+
+# uv resolves these in seconds where pip needs minutes. The newest versions, not those of constraints.txt: some exclude
+# each other, and every test asserts the version that it got.
+.PRECIOUS: .venv-adapters/%/.ready
+.venv-adapters/%/.ready: pyproject.toml
+	@$(SAY) "installing the extra $* into .venv-adapters/$*"
+	@"$(PYTHON)" -m venv .venv-adapters/$*
+	@.venv-adapters/$*/bin/python -m pip --disable-pip-version-check install --quiet uv
+	@.venv-adapters/$*/bin/python -m uv pip install --quiet --python .venv-adapters/$*/bin/python --editable '.[fast,data,atari,test,$*]'
+	@touch $@
 
 $(BIN)/python:
 	@command -v "$(PYTHON)" >/dev/null || \

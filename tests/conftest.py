@@ -23,6 +23,7 @@ ALLOWED_SKIPS = {
     "LUDENS_OVERCOOKED_PYTHON": "Overcooked-AI needs numpy below 2 and thus an environment of its own",
     "Chromium is not installed": "`.ci/run` installs it where it can",
     "LaTeX is not installed": "`.ci/run` installs it where it can",
+    "`make adapters`": "adapters of packages that need an environment of their own",
     "LUDENS_OTHERS": "compares Ludens with other clients, which need an environment of their own",
 }
 """What the reason of an allowed skip contains, and why it is allowed."""
