@@ -181,7 +181,15 @@ class _Table:
         """Ask a seat until its reply is a legal action or its retries are used up."""
         agent, history, state = self.agents[seat], self.histories[seat], self.state
         ask = build_ask(
-            self.view, state, seat, agent.sees, self.config, history, self.step, self.episode.sample
+            self.view,
+            state,
+            seat,
+            agent.sees,
+            self.config,
+            history,
+            self.step,
+            self.episode.sample,
+            agent.tools,
         )
         move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)
