@@ -264,6 +264,7 @@ def eval_(
     name: Words = (),
     seat: Words = (),
     reference: str = "",
+    data: Path | None = None,
     tasks: str = "",
     limit: Whole = 0,
     samples: Whole = 1,
@@ -290,6 +291,7 @@ def eval_(
         name: Name of each --model in tables, in the same order.
         seat: SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.
         reference: Player that models are compared with, where the suite has one: vision-zero.
+        data: File or folder of questions, where the suite takes one: files, viki.
         tasks: Comma-separated tasks of the suite; all by default.
         limit: Maximum number of episodes per task; 0 for the suite's number.
         samples: Play every episode this many times.
@@ -323,9 +325,10 @@ def eval_(
     entrants = entrants_of(
         model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
     )
-    if reference:
+    given = {"reference": reference, "data": str(data.resolve()) if data else ""}
+    if added := {option: value for option, value in given.items() if value}:
         parsed = parse_spec(suite)
-        suite = str(Spec(parsed.name, None, {**parsed.options, "reference": reference}))
+        suite = str(Spec(parsed.name, None, {**parsed.options, **added}))
     plan = make_plan(
         suite,
         entrants.specs,
