@@ -34,6 +34,8 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "photos": ("edited photographs", ("opencv-python-headless",)),
     "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
+    "verifiers": ("environments of verifiers and prime-rl", ("verifiers",)),
+    "track": ("trackers of experiments", ("tensorboard", "trackio", "wandb")),
     "inspect": ("tasks, models and logs of Inspect", ("inspect-ai", "openai")),
 }
 """Name to purpose and packages."""
