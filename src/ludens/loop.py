@@ -200,7 +200,15 @@ class _Table:
         """Ask a seat until its reply is a legal action, its retries are used up, or the step is over."""
         agent, history, state = self.agents[seat], self.histories[seat], self.state
         ask = build_ask(
-            self.view, state, seat, agent.sees, self.config, history, self.step, self.episode.sample
+            self.view,
+            state,
+            seat,
+            agent.sees,
+            self.config,
+            history,
+            self.step,
+            self.episode.sample,
+            agent.tools,
         )
         move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)

@@ -100,7 +100,8 @@ class _PromptBuilder:
     def samples(self, state: State, move: Move, reward: float | None) -> Iterator[Sample]:
         seat, options, history = move.seat, self._options[move.seat], self._histories[move.seat]
         sees, sample = options.sees, self._episode.sample
-        ask = build_ask(self._view, state, seat, sees, self._config, history, move.step, sample)
+        tools = options.act == "tools"
+        ask = build_ask(self._view, state, seat, sees, self._config, history, move.step, sample, tools)
         model = is_model_seat(self._episode, seat)
         for attempt in move.tries or [Try(move.action)]:
             own = model or not (attempt.verdict == "ok" and attempt.text == move.action)

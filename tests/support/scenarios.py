@@ -43,12 +43,12 @@ def completion(asked: Item, message: dict[str, Any], finish: str = "stop", **mor
     usage = {
         "prompt_tokens": 100,
         "completion_tokens": len(text.split()) + thought,
+        "total_tokens": 100 + len(text.split()) + thought,
         "completion_tokens_details": {"reasoning_tokens": thought},
     }
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
-    return web.json_response(
-        {"id": "x", "model": f"{asked.body['model']}-2025", "choices": [choice], "usage": usage, **more}
-    )
+    head = {"id": "x", "object": "chat.completion", "created": 0, "model": f"{asked.body['model']}-2025"}
+    return web.json_response({**head, "choices": [choice], "usage": usage, **more})
 
 
 def error(

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 import ludens  # noqa: E402
 from ludens.cli import main  # noqa: E402
 from ludens.core.episode import Episode, Move  # noqa: E402
-from ludens.core.errors import BadOption  # noqa: E402
+from ludens.core.errors import MissingExtra  # noqa: E402
 from ludens.train import loop  # noqa: E402
 from ludens.train.monitor import bands, curves, switches  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
@@ -168,11 +168,12 @@ def test_evaluations_give_every_role_the_same_seeds() -> None:
     ]
 
 
-def one(**monitor: bool) -> Any:
+def one(**monitor: Any) -> Any:
     return recipe(run={"iterations": 1}, play={"samples": 2, "held_out": 0}, monitor={"blind": 0, **monitor})
 
 
-def test_wandb_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["trackio", "wandb"])
+def test_trackers_where_installed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
     logged: list[tuple[int, dict[str, float]]] = []
     started: list[dict[str, Any]] = []
@@ -181,37 +182,18 @@ def test_wandb_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         started.append(settings)
         return SimpleNamespace(log=lambda measured, step: logged.append((step, measured)))
 
-    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
-    trainer = train(one(wandb=True), tmp_path, lambda line: None)
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(init=init))
+    trainer = train(one(track=f"{name}:games"), tmp_path, lambda line: None)
     assert logged == [(1, trainer.history[0])]
+    assert started[0]["project"] == "games"
     assert started[0]["config"]["run"]["iterations"] == 1
 
 
-def test_tensorboard_where_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
-    written: list[tuple[str, float, int]] = []
-
-    class Writer:
-        def __init__(self, folder: str, purge_step: int) -> None:
-            assert (folder, purge_step) == (str(tmp_path / "tensorboard"), 1)
-
-        def add_scalar(self, name: str, value: float, step: int) -> None:
-            written.append((name, value, step))
-
-        def flush(self) -> None:
-            pass
-
-    monkeypatch.setitem(sys.modules, "tensorboard", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
-    trainer = train(one(tensorboard=True), tmp_path, lambda line: None)
-    assert {name: value for name, value, _ in written} == trainer.history[0]
-
-
-@pytest.mark.parametrize("name", ["wandb", "tensorboard"])
+@pytest.mark.parametrize("name", ["trackio", "wandb", "tensorboard"])
 def test_missing_trackers_are_found_before_anything_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(BadOption, match=f"monitor.{name} needs .*pip install {name}"):
-        train(one(**{name: True}), tmp_path / "run", lambda line: None)
+    with pytest.raises(MissingExtra, match="track"):
+        train(one(track=f"{name}:x"), tmp_path / "run", lambda line: None)
     assert not (tmp_path / "run").exists()

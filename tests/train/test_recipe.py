@@ -149,7 +149,7 @@ def test_wrong_recipes_are_found_before_torch_is_imported(tmp_path: Path) -> Non
         "advantage.group=seeds": "unknown attribute",
         "lost.kl=1": "SECTION.KEY",
         "model.device=gpu": "unknown device",
-        "monitor.wandb=true": "pip install wandb",
+        "monitor.track=wandb:ludens": "pip install 'ludens[track]'",
     }
     code = (
         "import sys\n"

@@ -14,6 +14,7 @@ from ludens.core.errors import BadOption, Unreadable
 from ludens.core.reply import MessageFormat
 from ludens.core.spec import parse_spec
 from ludens.core.templates import Sections, TemplateOverrides, Templates, load_templates
+from ludens.core.tools import ToolFormat, with_calls
 from ludens.core.view import Observation, Picture, RenderOptions, view_of
 from ludens.models.chat import Message, Model, Request
 from ludens.models.settings import EXCHANGES, STYLES, PromptOptions, seat_spec
@@ -26,6 +27,8 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     """The messages sent to a model for an ask."""
     templates = prompt_templates(options.overrides)
     released = ask.observation.system is not None
+    if released and options.act == "tools":
+        raise BadOption("this task sends the prompts of its dataset as they are: use act=text.")
     messages = _as_released(ask, options) if released else _asked(ask, options, templates)
     for reply, reason in ask.refused:
         messages.append(_assistant(reply, templates))
@@ -85,6 +88,8 @@ def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: in
 
 def _style(ask: Ask, options: PromptOptions, templates: Templates) -> str:
     """The instruction of the prompt style: the reply format's own, or the default for messages or actions."""
+    if options.act == "tools":
+        return templates.fill(f"{options.style} tool")
     own = ask.format.style_instruction(options.style)
     if own is not None:
         return own
@@ -112,8 +117,8 @@ _FILLED: dict[str, dict[str, str]] = {
     "legal": {"actions": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_MESSAGE_STYLES = tuple(f"{style} message" for style in STYLES)
-_SECTIONS = ("system", *STYLES, *_MESSAGE_STYLES, *_FILLED, "silence", "earlier")
+_OTHER_STYLES = tuple(f"{style} {what}" for what in ("message", "tool") for style in STYLES)
+_SECTIONS = ("system", *STYLES, *_OTHER_STYLES, *_FILLED, "silence", "earlier")
 
 
 @lru_cache(maxsize=64)
@@ -136,7 +141,9 @@ class Vlm(Agent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.sees = self.options.sees
+        self.sees, self.tools = self.options.sees, self.options.act == "tools"
+        if self.tools and not self.model.calls_tools:
+            raise BadOption(f"{self.model.spec} makes no tool calls: use act=text.")
         prompt_templates(self.options.overrides)  # wrong ones are found now
 
     @property
@@ -161,12 +168,15 @@ class Vlm(Agent):
         return self.options.history()
 
     def request(self, ask: Ask) -> Request:
-        return Request(prompt(ask, self.options), sample=ask.sample, ask=ask, game=self.game.name)
+        tools = (ask.format.tool(ask.legal, ask.listed),) if isinstance(ask.format, ToolFormat) else ()
+        messages = prompt(ask, self.options)
+        return Request(messages, sample=ask.sample, ask=ask, game=self.game.name, tools=tools)
 
     async def act(self, ask: Ask) -> Reply:
         answer = await self.model.answer(self.request(ask))
         finish = "" if answer.finish == "stop" else answer.finish
-        reply = Reply(answer.text, None, answer.usage, finish, answer.reasoning, answer.tokens)
+        text = with_calls(answer.text, answer.calls) if self.tools else answer.text
+        reply = Reply(text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":
             # The text, if any, is the filter's: where messages are free it must not become one.
             filtered = Unreadable("a content filter blocked the reply.")

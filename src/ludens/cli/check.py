@@ -35,6 +35,9 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
     "sign": ("signatures of packs", ("cryptography",)),
+    "verifiers": ("environments of verifiers and prime-rl", ("verifiers",)),
+    "track": ("trackers of experiments", ("tensorboard", "trackio", "wandb")),
+    "inspect": ("tasks, models and logs of Inspect", ("inspect-ai", "openai")),
 }
 """Name to purpose and packages."""
 

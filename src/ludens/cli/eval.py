@@ -36,6 +36,7 @@ from ludens.cli.guard import DONE, INTERRUPTED, usage_error
 from ludens.cli.output import aside, console, write_file
 from ludens.core.episode import Usage
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.plain import plural
 from ludens.core.policy import Setter, permit
 from ludens.core.processes import cores
 from ludens.core.spec import Spec, parse_spec
@@ -49,6 +50,7 @@ from ludens.run.report import load_results, main_tables, render
 from ludens.run.report.table import plain
 from ludens.run.store import Store, read_plan, read_progress
 from ludens.run.task import import_suite
+from ludens.run.tracking import check_tracker, track_results
 from ludens.run.trust import plan_accesses
 
 STOPPED_EARLY = 3
@@ -79,10 +81,14 @@ class ExecutionOptions:
     """Start no episode after this many hours."""
     skip_unavailable: Flag = False
     """Skip tasks that cannot be played here: missing extras, engines, keys."""
+    track: str | None = None
+    """Report the results to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER."""
     yes: Flag = False
     """Start a large run without asking."""
 
     def __post_init__(self) -> None:
+        if self.track is not None:
+            check_tracker(self.track)
         at_least("--concurrency", self.concurrency, 1)
         at_least("--workers", self.workers or 0, 0)
         here = cores()
@@ -141,6 +147,9 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
             aside(hint([str(error)]))
             return code
     show_results(folder)
+    if options.track is not None:
+        count = track_results(load_results([folder]), options.track)
+        print(f"Reported to {options.track}: {plural(count, 'run')}.")
     if skipped := plan.chosen.keys() - playable.chosen.keys():
         aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
     if result is None or result.complete:
@@ -264,6 +273,7 @@ def eval_(
     name: Words = (),
     seat: Words = (),
     reference: str = "",
+    data: Path | None = None,
     tasks: str = "",
     limit: Whole = 0,
     samples: Whole = 1,
@@ -290,6 +300,7 @@ def eval_(
         name: Name of each --model in tables, in the same order.
         seat: SEAT=SPEC: give a seat of every task to this player, such as expert=human; repeatable.
         reference: Player that models are compared with, where the suite has one: vision-zero.
+        data: File or folder of questions, where the suite takes one: files, viki.
         tasks: Comma-separated tasks of the suite; all by default.
         limit: Maximum number of episodes per task; 0 for the suite's number.
         samples: Play every episode this many times.
@@ -323,9 +334,10 @@ def eval_(
     entrants = entrants_of(
         model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
     )
-    if reference:
+    given = {"reference": reference, "data": str(data.resolve()) if data else ""}
+    if added := {option: value for option, value in given.items() if value}:
         parsed = parse_spec(suite)
-        suite = str(Spec(parsed.name, None, {**parsed.options, "reference": reference}))
+        suite = str(Spec(parsed.name, None, {**parsed.options, **added}))
     plan = make_plan(
         suite,
         entrants.specs,

@@ -360,6 +360,7 @@ _KINDS = {
     "vllm": ("vllm/Qwen2.5-VL-7B@http://127.0.0.1:8000/v1", "none, or VLLM_API_KEY"),
     "compat": ("compat/NAME@URL", "none, or ?key_env=NAME"),
     "hf": ("hf/PATH", "none"),
+    "inspect": ("inspect/PROVIDER/NAME", "Inspect's own"),
     "nano": ("nano, or nano/PATH", "none"),
 }
 

@@ -24,6 +24,7 @@ def train(
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
     allow: Allowed = (),
     dtype: str | None = None,
+    track: str | None = None,
 ) -> None:
     """Train a model by playing, as a recipe says: demonstrations, then play, checkpoints, a page of curves.
 
@@ -36,6 +37,7 @@ def train(
         out: Output folder; a stopped run in it goes on. Default: training/NAME.
         set_: Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable.
         dtype: With export: number format, float32, bfloat16 or int8 (the default).
+        track: Report measurements to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER.
     """
     if str(recipe) == EXPORT:
         if set_:
@@ -53,6 +55,7 @@ def train(
     from ludens.train.recipe import Recipe
 
     settings = dict(_setting(text) for text in set_ or ())
+    settings |= {} if track is None else {"monitor.track": track}
     chosen = Recipe.read(recipe).override(settings)
     switches = {name.rpartition(".")[2] for name in settings}
     permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values(), *switches})

@@ -56,6 +56,8 @@ class Agent(ABC):
     the same event loop go on."""
     unlimited_retries: bool = field(default=False, init=False, repr=False)
     """Whether it may try again after every refused reply, whatever `PlayConfig.retries` says."""
+    tools: bool = field(default=False, init=False, repr=False)
+    """Whether it replies through tool calls; its spec then has `act=tools`."""
     kind: ClassVar[str] = ""
     """The name of this agent in specs: `bot/random`. The class name in lower case by default."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ludens.core.config import PlayConfig
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import Legal, State
+from ludens.core.tools import ToolFormat
 from ludens.core.view import Observation, Sees, View
 
 
@@ -67,12 +68,17 @@ def build_ask(
     history: History | None = None,
     step: int = 0,
     sample: int = 0,
+    tools: bool = False,
 ) -> Ask:
-    """The question for a seat in a state, as an agent that looks at `sees` is asked it."""
+    """The question for a seat in a state, as an agent that looks at `sees` is asked it.
+
+    With `tools` it is to be answered through a tool call.
+    """
+    format = view.format(state, seat)
     return Ask(
         seat=seat,
         legal=state.legal(seat),
-        format=view.format(state, seat),
+        format=ToolFormat(format) if tools else format,
         observation=view.observe(state, seat, sees),
         rules="" if sees in ("state", "nothing") else view.rules(seat),
         listed=config.listed,

@@ -19,6 +19,7 @@ from ludens.core.plain import plural
 from ludens.core.replay import config_of, game_of, render_options_of, replay
 from ludens.core.reply import read_action
 from ludens.core.state import State
+from ludens.core.tools import ToolFormat, acts_by_tools
 from ludens.core.view import Sees, pictures_match, view_of
 
 _PERSON = "human"
@@ -177,7 +178,9 @@ class _Verifier:
 
     def _read(self, state: State, seat: str, text: str) -> tuple[str, str]:
         try:
-            action = read_action(self.view.format(state, seat), text, state.legal(seat))
+            format = self.view.format(state, seat)
+            by_tools = acts_by_tools(self.episode.seats[seat])
+            action = read_action(ToolFormat(format) if by_tools else format, text, state.legal(seat))
         except MoveError as error:
             return "", error.verdict
         return action, "ok" if state.refusal(seat, action) is None else "illegal"

@@ -7,6 +7,7 @@
     vllm/NAME@URL          a vLLM server
     compat/NAME@URL        any other server with the OpenAI chat API
     hf/PATH                transformers in this process; needs the extra `train`
+    inspect/PROVIDER/NAME  a provider of Inspect; needs the extra `inspect`
 
 Other packages add kinds through the entry-point group `ludens.models` or `MODELS.register`: a function that
 takes a `Spec` and returns a `Model`.
@@ -43,6 +44,7 @@ CATALOGUE = {
     "anthropic": "ludens.models.anthropic_sdk:anthropic_model",
     "google": "ludens.models.google_sdk:google_model",
     "hf": "ludens.models.local:local_model",
+    "inspect": "ludens.models.inspect_providers:inspect_model",
 }
 
 NETWORK = frozenset(CATALOGUE) - {"hf"}

@@ -109,6 +109,11 @@ class AnthropicModel(SdkClient):
         }
         if system:
             body["system"] = system
+        if request.tools:
+            body["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+                for tool in request.tools
+            ]
         effort, extra = sampling.reasoning_effort, self.settings.extra_body
         if effort is not None and effort.isdecimal():
             body["thinking"] = {"type": "enabled", "budget_tokens": int(effort)}
@@ -152,4 +157,9 @@ def _answer(message: Any) -> Answer:
         ),
         model=str(message.model or ""),
         reasoning="".join(block.thinking for block in blocks if block.type == "thinking"),
+        calls=[
+            {"name": str(block.name), "arguments": block.input}
+            for block in blocks
+            if block.type == "tool_use"
+        ],
     )

@@ -20,6 +20,7 @@ from ludens.core.ask import Ask
 from ludens.core.episode import Usage
 from ludens.core.options import option
 from ludens.core.plain import storable
+from ludens.core.tools import Tool
 from ludens.core.view import Picture
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class Request:
     ask: Ask | None = field(default=None, repr=False, compare=False)
     """The question that the messages put into words, for models that are not prompted in words."""
     game: str = ""
+    tools: Sequence[Tool] = ()
+    """Tools that may be called, for models with `calls_tools`."""
     want_tokens: bool = False
     """Whether `Answer.tokens` is needed; only models in this process can provide it."""
 
@@ -93,7 +96,7 @@ class Request:
             (m.role, [part if isinstance(part, str) else {"picture": part.hash} for part in m.parts])
             for m in self.messages
         ]
-        content = [spec, messages, asdict(self.sampling), self.sample]
+        content = [spec, messages, asdict(self.sampling), self.sample, *map(asdict, self.tools)]
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=20).hexdigest()
 
 
@@ -129,6 +132,8 @@ class Answer:
     reasoning: str = ""
     """The reasoning text before the answer, where the provider returns it."""
     cached: bool = False
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    """Tool calls: `name` and `arguments`, which are JSON, or the text that was not."""
     tokens: Tokens | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -146,6 +151,9 @@ class Model(ABC):
 
     spec: str
     """Makes this model again: name, address and every option that affects answers. Never contains a key."""
+
+    calls_tools: bool = False
+    """Whether it makes the tool calls that requests ask for."""
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
@@ -209,6 +217,7 @@ class ModelWrapper(Model):
         super().__init__(inner.spec)
         self.inner = inner
         self.counts, self.remarks, self.trained_on = inner.counts, inner.remarks, inner.trained_on
+        self.calls_tools = inner.calls_tools
 
     async def answer(self, request: Request) -> Answer:
         return await self.inner.answer(request)

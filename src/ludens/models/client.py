@@ -54,6 +54,7 @@ _OF_ONE_PROMPT = ("context", "large request")
 class Client(Model):
     """A model behind a network. Subclasses implement one attempt."""
 
+    calls_tools = True
     default_sampling = Sampling()
     """Used where neither spec nor request set a parameter."""
 

@@ -112,7 +112,18 @@ class GoogleModel(SdkClient):
             media_resolution=_DETAILS[self.settings.detail],
             thinking_config=None if effort is None else ThinkingConfig(**thinking),
             http_options=HttpOptions(extra_body=extra) if extra else None,
+            tools=_tools(request),
         )
+
+
+def _tools(request: Request) -> list[Any] | None:
+    from google.genai.types import FunctionDeclaration, Tool
+
+    declared = [
+        FunctionDeclaration(name=tool.name, description=tool.description, parameters_json_schema=tool.schema)
+        for tool in request.tools
+    ]
+    return [Tool(function_declarations=declared)] if declared else None
 
 
 def _contents(request: Request) -> list[Any]:
@@ -150,7 +161,13 @@ def _answer(response: Any) -> Answer:
     text = "".join(part.text or "" for part in parts if not part.thought)
     reason = str(getattr(candidate.finish_reason, "value", candidate.finish_reason))
     finish = _FINISHES.get(reason, "stop")
-    if finish == "stop" and reason != "STOP" and not text:
+    calls = [
+        {"name": str(call.name), "arguments": dict(call.args or {})}
+        for part in parts
+        if (call := part.function_call) is not None
+    ]
+    # A call that cannot be parsed is the model's fault, like a reply without one.
+    if finish == "stop" and reason not in ("STOP", "MALFORMED_FUNCTION_CALL") and not (text or calls):
         raise TransientError("broken", f"the answer is empty ({reason})")
     reasoning = "".join(part.text or "" for part in parts if part.thought)
-    return Answer(text, finish, usage, model, reasoning=reasoning)
+    return Answer(text, finish, usage, model, reasoning=reasoning, calls=calls)

@@ -19,6 +19,7 @@ from ludens.core.episode import Usage
 from ludens.core.options import Touch
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
+from ludens.core.tools import Tool, parse_arguments
 from ludens.models.chat import Answer, Finish, Request, Sampling
 from ludens.models.client import UNSUPPORTED, Client
 from ludens.models.errors import Secret, TransientError, error_status
@@ -60,7 +61,19 @@ def read_answer(data: bytes) -> Answer | dict[str, Any]:
         usage=_usage(body.get("usage")),
         model=_text(body.get("model")),
         reasoning=_text(message.get("reasoning_content")) or _text(message.get("reasoning")),
+        calls=_calls(message.get("tool_calls")),
     )
+
+
+def _calls(value: object) -> list[dict[str, Any]]:
+    functions = (
+        (call.get("function") for call in value if isinstance(call, dict)) if isinstance(value, list) else ()
+    )
+    return [
+        {"name": _text(function.get("name")), "arguments": parse_arguments(_text(function.get("arguments")))}
+        for function in functions
+        if isinstance(function, dict)
+    ]
 
 
 def _parse(data: bytes) -> Any:
@@ -110,6 +123,10 @@ def _dollars(value: object) -> float | None:
     return float(value) if 0 <= value < _LARGEST else None
 
 
+def _function(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+
+
 @declares(NetworkSettings, Touch.PAY)
 def openai_chat(spec: Spec) -> OpenAIChat:
     return OpenAIChat.make(spec)
@@ -148,6 +165,8 @@ class OpenAIChat(Client):
         }
         body: dict[str, Any] = {"model": self.model_name, "messages": self._messages(request)}
         body |= {name: value for name, value in options.items() if value is not None}
+        if request.tools:
+            body["tools"] = [{"type": "function", "function": _function(tool)} for tool in request.tools]
         return await self._post(body | self.extra)
 
     def adapt(self, message: str, sampling: Sampling) -> bool:

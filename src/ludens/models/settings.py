@@ -199,6 +199,7 @@ class PromptOptions:
     )
     frames: int = option(1, low=1, high=32, help="number of latest moves whose pictures are shown")
     memory: str = option("none", choices=tuple(EXCHANGES), help="earlier exchanges in the prompt")
+    act: str = option("text", choices=("text", "tools"), help="reply in text, or through a tool call")
     templates: str = option("", help="folder with your own templates", touches=Touch.READ)
     overrides: TemplateOverrides | None = field(default=None, repr=False)
     """The contents of `templates`, read when the options are made."""

@@ -128,7 +128,7 @@ class _SeatSizes:
         options = ModelSpec.parse(spec).prompt
         game, config = self._games[job.task], self._plan.chosen[job.task].config
         view = view_of(game, self._plan.render, job.seed)
-        ask = build_ask(view, game.start(job.seed), seat, options.sees, config)
+        ask = build_ask(view, game.start(job.seed), seat, options.sees, config, tools=options.act == "tools")
         observation = ask.observation
         letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
         images, pixels = (

@@ -103,7 +103,7 @@ def _reseat(task: Task, players: Mapping[str, str]) -> Task:
 
 
 CONTROL = " (blind)"
-SETTINGS = ("modality", "blind", "style", "frames", "memory")
+SETTINGS = ("modality", "blind", "style", "frames", "memory", "act")
 """Prompt options that change what a result means, and are shown next to the entrant."""
 
 
@@ -154,6 +154,7 @@ def settings_text(name: str, spec: str) -> str:
         "style": "{}",
         "frames": "{} frames",
         "memory": "memory {}",
+        "act": "by {}",
     }
     named = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
     settings = prompt_settings(spec).items()

@@ -13,6 +13,7 @@ CATALOGUE = {
     "comma-solver": "ludens.suites.comma:CommaSolver",
     "comma-strict": "ludens.suites.comma:CommaStrict",
     "demo": "ludens.suites.demo:SUITE",
+    "files": "ludens.suites.files:Files",
     "play": "ludens.suites.people:Play",
     "playground": "ludens.suites.playground:Playground",
     "playground-mini": "ludens.suites.playground:PlaygroundMini",
@@ -35,10 +36,11 @@ CATALOGUE = {
     "vs-bench-sight-mini": "ludens.suites.vs_bench.sight:VsBenchSightMini",
 }
 
-PLAYED_BY_PEOPLE = ("play", "study")
+TASKS_IN_OPTIONS = ("files", "play", "study")
 """Suites whose tasks are in their options: nothing to measure in advance."""
 
 GAMES = {
+    "files": "ludens.suites.files:FileQuestions",
     "vs-bench/kuhn": "ludens.suites.vs_bench.kuhn:KuhnQuestions",
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from importlib.util import find_spec
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
@@ -24,6 +22,7 @@ from ludens.core.twins import TwinGame
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
+from ludens.run.tracking import check_tracker
 from ludens.train import loop, ranks
 from ludens.train.algorithms import two_stages
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
@@ -32,7 +31,6 @@ from ludens.train.rollout import CHECKPOINT, FROZEN, LEARNER, PREVIOUS, check_pl
 
 GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
 """Attributes of samples by which `advantage.group` can compare them."""
-TRACKERS = {"tensorboard": "TensorBoard", "wandb": "Weights & Biases"}
 
 
 def check(recipe: Recipe) -> None:
@@ -88,9 +86,8 @@ def check(recipe: Recipe) -> None:
     for source in recipe.sources:
         _check_demonstrations(source)
     _check_groups(recipe)
-    for package, name in TRACKERS.items():
-        if getattr(recipe.monitor, package) and not _is_installed(package):
-            raise BadOption(f"monitor.{package} needs {name}: pip install {package}.")
+    if recipe.monitor.track:
+        check_tracker(recipe.monitor.track)
     _check_device(recipe.model.device)
 
 
@@ -110,10 +107,6 @@ def _check_stages(recipe: Recipe, game: Game) -> None:
                 f"the stage {stage.name} of {game.name} compares several games of a seed: set "
                 "play.samples to 2 or more."
             )
-
-
-def _is_installed(package: str) -> bool:
-    return sys.modules[package] is not None if package in sys.modules else find_spec(package) is not None
 
 
 def _check_groups(recipe: Recipe) -> None:

@@ -16,6 +16,7 @@ from jinja2 import FileSystemLoader
 
 from ludens.core.files import write_atomically
 from ludens.run.report.page import PICTURE_SIZE, TEMPLATES, environment, steps_to_show
+from ludens.run.tracking import open_tracker
 from ludens.run.viewer import SizeLimit, embed, returns_text
 from ludens.train.algorithms import TRAINED
 from ludens.train.loop import Trainer
@@ -132,7 +133,7 @@ class Monitor:
     def __init__(self, trainer: Trainer, folder: Path, say: Callable[[str], None]) -> None:
         self.trainer, self.folder, self.say = trainer, folder, say
         self._began, self._from = perf_counter(), trainer.iteration
-        self._writers = _writers(trainer, folder)
+        self._writers = _writers(trainer)
         lines = [orjson.dumps(measured) + b"\n" for measured in trainer.history]
         write_atomically(folder / MEASUREMENTS, b"".join(lines))
 
@@ -166,24 +167,9 @@ class Monitor:
             write_atomically(self.folder / GAMES / f"{iteration:06d}.jsonl", lines)
 
 
-def _writers(trainer: Trainer, folder: Path) -> list[Writer]:
-    options = trainer.recipe.monitor
-    writers: list[Writer] = []
-    if options.tensorboard:
-        from torch.utils.tensorboard import SummaryWriter
-
-        # Events of iterations after the checkpoint belong to a run that was stopped.
-        events = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.iteration + 1)
-
-        def tensorboard(iteration: int, measured: dict[str, float]) -> None:
-            for name, value in measured.items():
-                events.add_scalar(name, value, iteration)
-            events.flush()
-
-        writers.append(tensorboard)
-    if options.wandb:
-        import wandb
-
-        run = wandb.init(project="ludens", name=trainer.recipe.run.name, config=trainer.recipe.as_dict())
-        writers.append(lambda iteration, measured: run.log(measured, step=iteration))
-    return writers
+def _writers(trainer: Trainer) -> list[Writer]:
+    spec, recipe = trainer.recipe.monitor.track, trainer.recipe
+    if not spec:
+        return []
+    # What a tracker has of iterations after the checkpoint belongs to a run that was stopped.
+    return [open_tracker(spec, recipe.run.name, recipe.as_dict(), trainer.iteration + 1).log]

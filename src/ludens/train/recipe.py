@@ -300,8 +300,9 @@ class MonitorOptions(Section, name="monitor"):
     )
     evaluate: int = option(25, low=1, help="iterations between evaluations")
     evaluation_games: int = option(64, low=1, help="games per role in an evaluation")
-    tensorboard: bool = option(False, help="write TensorBoard events")
-    wandb: bool = option(False, help="report to Weights & Biases", touches=Touch.CONNECT)
+    track: str = option(
+        "", help="report to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER", touches=Touch.CONNECT
+    )
 
 
 @dataclass(frozen=True)
