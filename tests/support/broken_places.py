@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from ludens.core.view import Place, Places
+from ludens.core.forms import Place, Places
 from tests.support.broken_games import BROKEN as BROKEN
 from tests.support.broken_games import Other, breaks
 from tests.support.pebbles import PebblesState, PebblesView

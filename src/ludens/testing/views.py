@@ -8,11 +8,12 @@ import struct
 from itertools import islice
 
 from ludens.core.errors import MoveError
+from ludens.core.forms import Place, Places
 from ludens.core.random import stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import State
 from ludens.core.twins import TwinGame
-from ludens.core.view import Picture, Place, Places, RenderOptions, View, view_of
+from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, other_future, rule, sight, snapshot
 
 _UNFILLED = re.compile(r"\$\{?[A-Za-z_]\w*")

@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from weakref import WeakSet
 
 from aiohttp import web
@@ -28,7 +28,7 @@ from ludens.core.policy import Setter, game_accesses, make_by
 from ludens.core.random import stream
 from ludens.core.registry import GAMES
 from ludens.models.settings import is_model
-from ludens.train.nano.numpy_player import TAUGHT
+from ludens.train.nano.numpy_player import is_taught
 from ludens.web.pages import WebSettings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup, Tables, plan_of, save_game, spec_of
@@ -52,6 +52,8 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
     app.router.add_get("/play/{session}/{seat}/join/{token}", join)
     app.router.add_get("/play/{session}/{seat}/socket", connect)
     app.router.add_post("/play/{session}/{seat}/again", again)
+    app.router.add_post("/play/{session}/{seat}/swap", swap)
+    app.router.add_get("/play/{session}/{seat}/episode", download)
     app.cleanup_ctx.append(_run_tables)
     app.on_shutdown.append(close_all)
 
@@ -78,6 +80,7 @@ async def choose(request: web.Request) -> web.Response:
         game=game,
         options=await aside(_form_options, game, organiser),
         players=_offered(game),
+        own_seat=await aside(_first_seat, game),
         any_player=organiser,
         seed=request.query.get("seed", "0"),
     )
@@ -102,21 +105,34 @@ def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
 def _offered(game: Game) -> list[str]:
     own = [f"bot/{name}" for name in game.bots]
     best = [BEST] if game.best and BEST not in own else []
-    nano = ["nano"] if game.name in TAUGHT else []
-    return [*nano, *best, *own, *([] if _RANDOM in own else [_RANDOM])]
+    nano = ["nano"] if is_taught(game) else []
+    return [*best, *own, *nano, *([] if _RANDOM in own else [_RANDOM])]
+
+
+def _first_seat(game: Game) -> str:
+    """The seat that a person is offered: one that moves first."""
+    return game.start(0).to_act[0] if len(game.seats) > 1 else game.seats[0]
 
 
 async def start(request: web.Request) -> web.Response:
     form = {name: str(value) for name, value in (await request.post()).items()}
     spending = request.app[SPENDING]
     setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
-    runs = request.app[_RUNS]
-    session = Session(
-        setup, lambda setup: _agents(setup, spending), lambda setup, episode: _save(runs, setup, episode)
-    )
-    session.owner = people[0]
+    raise _begin(request, setup, people[0])
+
+
+def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
+    """A new session of a setup; the way to the seat of the person who began it."""
+    spending, runs = request.app[SPENDING], request.app[_RUNS]
+
+    def save(setup: Setup, episode: Episode) -> str:
+        saved, session.replay = _save(runs, setup, episode)
+        return saved
+
+    session = Session(setup, lambda setup: _agents(setup, spending), save)
+    session.owner = owner
     request.app[TABLES].add(session)
-    raise _to_seat(request, session, session.seats[session.owner])
+    return _to_seat(request, session, session.seats[owner])
 
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
@@ -173,10 +189,14 @@ def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
     return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
-def _save(runs: Path, setup: Setup, episode: Episode) -> str:
+def _save(runs: Path, setup: Setup, episode: Episode) -> tuple[str, str]:
+    """Save a game; returns what people are told about it, and the address of its replay."""
     if episode.status == "void" and not episode.moves:
-        return "The game is not saved: there was no move."
-    return f"The game is saved in {save_game(runs, setup, episode).name}."
+        return "The game is not saved: there was no move.", ""
+    folder = save_game(runs, setup, episode)
+    [job] = plan_of(setup).jobs
+    replay = f"/episode/{quote(folder.name)}?{urlencode({'key': job.key})}" if folder.parent == runs else ""
+    return f"The game is saved in {folder.name}.", replay
 
 
 def _path(session: Session, seat: PersonSeat) -> str:
@@ -229,6 +249,8 @@ async def show(request: web.Request) -> web.Response:
         session=session.id,
         links=links,
         may_repeat=_may_repeat(session, seat),
+        may_swap=_may_repeat(session, seat) and _swapped(setup) is not None,
+        may_watch=request.app[ACCESS].role(request) is not None,
         onward=f"/play?game={quote(await aside(_linked, setup.game))}",
     )
 
@@ -261,6 +283,42 @@ async def again(request: web.Request) -> web.Response:
     request.app[SPENDING].check(setup.specs.values())
     session.again(replace(setup, seed=setup.seed + 1))
     return web.json_response({})
+
+
+@checks_own_token
+async def swap(request: web.Request) -> web.Response:
+    """Play once more in the next seat, with the next seed."""
+    session, seat = _seat(request)
+    swapped = _swapped(session.setup)
+    if swapped is None or not _may_repeat(session, seat):
+        raise web.HTTPForbidden(text="Seats can be swapped by one person who plays with others than people.")
+    if session.playing:
+        raise web.HTTPConflict(text="The game is not over.")
+    request.app[SPENDING].check(swapped.specs.values())
+    raise _begin(request, swapped, swapped.people[0])
+
+
+def _swapped(setup: Setup) -> Setup | None:
+    """The next game, in which the person has the next seat; None where that is not possible."""
+    seats = setup.game.seats
+    if len(setup.people) != 1 or len(seats) < 2:
+        return None
+    players = [setup.specs[seat] for seat in seats]
+    return replace(
+        setup, specs=dict(zip(seats, [players[-1], *players[:-1]], strict=True)), seed=setup.seed + 1
+    )
+
+
+@checks_own_token
+async def download(request: web.Request) -> web.Response:
+    """The episode as a file, which `ludens replay` and `ludens verify` read."""
+    session, _ = _seat(request)
+    if session.episode is None:
+        raise web.HTTPConflict(text="The game is not over.")
+    name = f"{session.setup.game.name.replace('/', '-')}-{session.episode.seed}.jsonl"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    data = session.episode.to_json() + b"\n"
+    return web.Response(body=data, content_type="application/x-ndjson", headers=headers)
 
 
 def _may_repeat(session: Session, seat: PersonSeat) -> bool:

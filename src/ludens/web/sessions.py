@@ -12,7 +12,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hmac import compare_digest
 from pathlib import Path
@@ -23,21 +23,23 @@ from typing import Any, Protocol
 from aiohttp import web
 from aiohttp.web import HTTPServiceUnavailable
 
-from ludens.agents.human import left_message, typed_reply
+from ludens.agents.human import form_reply, left_message
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move
-from ludens.core.errors import AgentFailure, Late, UsageError
+from ludens.core.errors import AgentFailure, Late, MoveError, UsageError
+from ludens.core.forms import Choose, Form
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
 from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.core.state import State
-from ludens.core.view import RenderOptions, View, places_to_json, view_of
+from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import play
 from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store
+from ludens.web.ending import outcome_of
 from ludens.web.pages import aside
 
 
@@ -59,7 +61,7 @@ class Person(Agent):
             raise Late("no reply within the time limit.")
         try:
             async with asyncio.timeout_at(self.session.deadline):
-                return typed_reply(await self.session.seat_asked(self.seat, ask), ask)
+                return self.session.reply_of(self.seat, await self.session.seat_asked(self.seat, ask), ask)
         except TimeoutError:
             self.unlimited_retries = False
             raise Late("the time for this game is up.") from None
@@ -72,28 +74,41 @@ LOG_LINES = 400
 """The moves that a browser is told; of longer games the last ones."""
 
 
-def observation_fields(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
+def form_for(view: View, state: State, seat: str, ask: Ask) -> Form:
+    """The form of a question; one that lists no actions where they may not be known."""
+    form = view.form(state, seat)
+    return form if ask.listed or not isinstance(form, Choose) else replace(form, listed=False)
+
+
+def observation_fields(
+    view: View, state: State, seat: str, ask: Ask | None, form: Form | None = None
+) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
-    observation = ask.observation if ask else view.observe(state, seat, "both")
+    own_side = bool(view.render.side)  # the question shows the board as everybody sees it
+    observation = ask.observation if ask and not own_side else view.observe(state, seat, "both")
     # Which seats act at the same time can reveal roles.
     others = [each for each in state.to_act if each != seat]
     waiting_for = view.public_name(state, others[0]) if others else ""
     fields: dict[str, Any] = {
         "name": view.public_name(state, seat),
+        "layout": view.layout(seat),
         "waiting": "the others" if len(state.to_act) > 1 else waiting_for,
         "images": [{"src": p.data_uri(), "width": p.width, "height": p.height} for p in observation.images],
         "text": observation.text,
-        "notes": observation.notes,
+        "notes": view.notes_for_person(state, seat),
     }
     if ask is not None:
         fields |= {
             "legal": list(ask.legal) if ask.listed else [],
-            "text_limit": ask.legal.text_limit,
-            "instruction": ask.format.ask(ask.legal) if ask.legal.is_text else "",
-            "refused": ask.refused[-1][1] if ask.refused else "",
-            **places_to_json(view.places(state, seat) if ask.listed else {}),
+            "form": (form or form_for(view, state, seat, ask)).describe(),
+            "refused": as_sentence(ask.refused[-1][1]) if ask.refused else "",
         }
     return fields
+
+
+def as_sentence(reason: str) -> str:
+    """A reason as a person reads it: it begins with a capital letter."""
+    return reason[:1].upper() + reason[1:]
 
 
 class MoveLog:
@@ -108,7 +123,8 @@ class MoveLog:
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
-                lines.append({"name": name, "own": own, "action": move.action if own else public})
+                action = view.label(move.action if own else public)
+                lines.append({"name": name, "own": own, "action": action})
                 del lines[:-LOG_LINES]
 
     def of(self, seat: str) -> list[dict[str, Any]]:
@@ -143,6 +159,8 @@ class PersonSeat:
     received: int = 0
     """The number of the last question that was answered."""
     ask: Ask | None = None
+    form: Form | None = None
+    """How the person answers the question."""
     reply: asyncio.Future[str] | None = None
 
     def admits(self, token: str) -> bool:
@@ -167,6 +185,11 @@ class PersonSeat:
         """Answer the question with this number; returns a remark where that is not possible."""
         if self.reply is None or self.reply.done() or number != self.number:
             return "This move was already made." if number <= self.number else "It is not your turn."
+        try:
+            if self.form is not None:
+                self.form.read(typed)
+        except MoveError as error:
+            return str(error)
         self.received = number
         self.reply.set_result(typed)
         return ""
@@ -186,6 +209,11 @@ class Setup:
     @property
     def view(self) -> View:
         return view_of(self.game, self.render, self.seed)
+
+    def view_for(self, seat: str) -> View:
+        """The view of the person in a seat, who sees a board from their own side."""
+        side = seat if self.view.turns else ""
+        return view_of(self.game, replace(self.render, side=side), self.seed)
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -225,6 +253,8 @@ class Session(Observer):
         self.ended = ""
         """Why the game is over, told to everybody; empty while it is played."""
         self.saved = ""
+        self.replay = ""
+        """The address of the page of the saved episode."""
         self.game_number = 0
         self.void_games = 0
         self.log = MoveLog(())
@@ -261,6 +291,7 @@ class Session(Observer):
         if not self.ended or (self._task is not None and not self._task.done()):
             return
         self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
+        self.replay = ""
         self.begin()
 
     async def _play(self, setup: Setup) -> None:
@@ -333,10 +364,16 @@ class Session(Observer):
             here.reply.set_exception(AgentFailure(left_message(self._left)))
             return here.reply
         here.number += 1
-        here.ask = ask
+        assert self.state is not None
+        here.ask, here.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
         here.reply.add_done_callback(lambda _: self._answered(here))
         self.changed()
         return here.reply
+
+    def reply_of(self, seat: str, sent: str, ask: Ask) -> Reply:
+        """What the browser of a seat sent, as a reply to a question about the present state."""
+        assert self.state is not None
+        return form_reply(sent, form_for(self.setup.view_for(seat), self.state, seat, ask))
 
     def _answered(self, here: PersonSeat) -> None:
         here.ask = None
@@ -363,12 +400,12 @@ class Session(Observer):
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, view = self.seats[seat], self.setup.view
+        here, view = self.seats[seat], self.setup.view_for(seat)
         fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,
             "seat": seat,
-            "rules": view.rules(seat),
+            "rules": view.rules_for_person(seat),
             "missing": sum(not each.joined for each in self.seats.values()),
             "turn": here.number if here.ask else None,
             "received": here.received,
@@ -377,11 +414,18 @@ class Session(Observer):
             "saved": self.saved,
         }
         if self.state is not None:
-            fields |= observation_fields(view, self.state, seat, here.ask if not self.ended else None)
+            ask = here.ask if not self.ended else None
+            fields |= observation_fields(view, self.state, seat, ask, here.form)
         if self.deadline is not None:
             fields["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
         if self.episode is not None and self.episode.status != "void":
-            fields |= {"returns": self.episode.returns, "answer": self._answer(self.episode)}
+            specs = self.setup.specs if self._explain else {}
+            fields |= {
+                "outcome": outcome_of(self.setup.game, self.episode, seat, specs),
+                "returns": self.episode.returns,
+                "answer": self._answer(self.episode),
+                "replay": self.replay,
+            }
         return fields
 
     def _answer(self, episode: Episode) -> str:
@@ -389,7 +433,7 @@ class Session(Observer):
         seats = self.setup.game.seats
         if len(seats) > 1 or len(episode.moves) != 1 or self._first is None:
             return ""
-        return self._first.solution(seats[0]) or ""
+        return self.setup.view.label(self._first.solution(seats[0]) or "")
 
 
 def _ending(episode: Episode, explain: bool) -> str:
