@@ -11,6 +11,13 @@ from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, Held, Sight, is_move, read_move
 
+_IN_WORDS = {
+    "(Play i)": "Play card i",
+    "(Discard i)": "Discard card i",
+    "(Reveal player +k color C)": "Tell player +k a colour C",
+    "(Reveal player +k rank r)": "Tell player +k a rank r",
+}
+"""The actions in the rules, as buttons name them."""
 REMEMBERED = 2
 """How many of each player's last actions are shown."""
 
@@ -147,6 +154,12 @@ class HanabiView(View):
             player = (sight.me + offset) % self.shape.players
             self._hand(canvas, sight, player, *self._hand_corner(offset), player == mover)
         return canvas.picture()
+
+    def rules_for_person(self, seat: str) -> str:
+        text = self.rules(seat)
+        for name, words in _IN_WORDS.items():
+            text = text.replace(name, words)
+        return text
 
     def label(self, action: str) -> str:
         if not is_move(action):

@@ -6,6 +6,7 @@ import { draw } from "./draw.js";
 import { matrix } from "./matrix.js";
 
 const KINDS = { choose, sentence, select, plan, draw, matrix };
+const SHORT = 6;
 let current = null;
 let storage_key = "";
 let sent = null;
@@ -71,8 +72,9 @@ function choose(form, content, tools) {
   const words = make("input", { id: "typed", autocomplete: "off", spellcheck: false, maxLength: 100, value: content || "" });
   const typed = make("form", { class: "typed" },
     make("label", { for: "typed", textContent: "Type a move" }), words, make("button", { textContent: "Play" }));
-  // On boards in every position, so that nothing jumps.
-  typed.hidden = form.names.length > 0 && (!form.places?.length || Object.keys(form.keys).length > 0);
+  // On boards, whose moves have short names; in every position, so that nothing jumps.
+  const on_board = form.places?.length && !Object.keys(form.keys).length && form.names.every((name) => name.length <= SHORT);
+  typed.hidden = form.names.length > 0 && !on_board;
   typed.addEventListener("submit", (event) => { event.preventDefault(); tools.send(words.value.trim()); });
   words.addEventListener("input", tools.changed);
   const controller = {
