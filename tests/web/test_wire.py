@@ -279,3 +279,13 @@ def test_legal_actions_are_sent_only_where_the_game_lists_them(listed: bool) -> 
     ask = build_ask(view, state, "x", "both", PlayConfig(listed=listed))
     fields = observation_fields(view, state, "x", ask)
     assert bool(fields["legal"]) == listed
+
+
+def test_a_refusal_is_one_sentence_without_the_list_of_actions() -> None:
+    game = make("tic_tac_toe")
+    state, view = game.start(0), view_of(game, RENDER, 0)
+    reason = state.refusal("x", "Z9")
+    assert reason is not None
+    ask = build_ask(view, state, "x", "both", PlayConfig()).again("Z9", reason)
+    refused = observation_fields(view, state, "x", ask)["refused"]
+    assert refused == "'Z9' is not a legal action for x now."

@@ -107,8 +107,9 @@ def observation_fields(
 
 
 def as_sentence(reason: str) -> str:
-    """A reason as a person reads it: it begins with a capital letter."""
-    return reason[:1].upper() + reason[1:]
+    """A reason as a person reads it: with a capital letter, and without the list that the form shows."""
+    sentence, listed, _ = reason.partition("; legal: ")
+    return sentence[:1].upper() + sentence[1:] + ("." if listed else "")
 
 
 class MoveLog:

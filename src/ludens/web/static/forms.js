@@ -49,13 +49,6 @@ export function forget_form() {
   if (storage_key) sessionStorage.removeItem(storage_key);
 }
 
-/** Reads what the server has received, also while it is somebody else's turn. */
-export function note_received(data) {
-  if (sent !== null && data.received >= sent && data.turn === null && !data.refused) {
-    sessionStorage.removeItem(storage_key);
-  }
-}
-
 function keep() {
   if (!current) return;
   const content = current.controller.content();

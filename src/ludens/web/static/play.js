@@ -1,7 +1,7 @@
 // The game, for one seat. The server sends whole snapshots; everything here only shows the latest one.
 import { connect } from "./socket.js";
 import { show_pictures } from "./picture.js";
-import { forget_form, note_received, show_form } from "./forms.js";
+import { forget_form, show_form } from "./forms.js";
 import { chime, follow_sound } from "./sound.js";
 import { element, fill, make, show } from "./dom.js";
 
@@ -105,7 +105,6 @@ function render_choice(data, my_turn) {
   element("choice").removeAttribute("aria-busy");
   if (data.ended) forget_form();
   else if (my_turn) controller = show_form(element("form"), data, table.dataset.session, act);
-  else note_received(data);
   show("keys", my_turn && Object.keys(controller.keys || {}).length > 0);
 }
 
