@@ -37,8 +37,8 @@ _PUBLIC = {
     "Game": "ludens.core.game",
     "GameStage": "ludens.core.game",
     "Observer": "ludens.core.observer",
-    "Place": "ludens.core.view",
-    "Places": "ludens.core.view",
+    "Place": "ludens.core.forms",
+    "Places": "ludens.core.forms",
     "Touch": "ludens.core.options",
     "option": "ludens.core.options",
     "Stream": "ludens.core.random",
@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from ludens.core.config import PlayConfig as PlayConfig
     from ludens.core.episode import Episode as Episode
     from ludens.core.errors import LudensError as LudensError
+    from ludens.core.forms import Place as Place
+    from ludens.core.forms import Places as Places
     from ludens.core.game import DecisionScore as DecisionScore
     from ludens.core.game import Game as Game
     from ludens.core.game import GameStage as GameStage
@@ -96,8 +98,6 @@ if TYPE_CHECKING:
     from ludens.core.state import State as State
     from ludens.core.verify import verify as verify
     from ludens.core.view import Observation as Observation
-    from ludens.core.view import Place as Place
-    from ludens.core.view import Places as Places
     from ludens.core.view import RenderOptions as RenderOptions
     from ludens.core.view import View as View
     from ludens.evaluation import Evaluation as Evaluation

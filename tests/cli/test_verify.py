@@ -13,6 +13,9 @@ from typing import Any
 import orjson
 import pytest
 
+from ludens.agents import agent
+from ludens.core.registry import make
+from ludens.loop import play
 from ludens.run.lines import read_records
 from ludens.run.rows import EPISODES
 from ludens.run.store import FINISHED, read_plan
@@ -241,3 +244,23 @@ def test_folders_without_episodes_are_usage_errors(ludens: Run, tmp_path: Path) 
     ran = ludens("verify", str(tmp_path))
     assert (ran.code, ran.out) == (2, "")
     assert "no run.json" in ran.err
+
+
+async def test_a_file_of_episodes(tmp_path: Path, ludens: Run) -> None:
+    """As the browser app gives it to those who have played."""
+    game = make("tic_tac_toe")
+    bot = agent("bot/random", game)
+    episodes = [await play(game, dict.fromkeys(game.seats, bot), seed) for seed in (1, 2)]
+    file = tmp_path / "games.jsonl"
+    file.write_bytes(b"\n".join(episode.to_json() for episode in episodes))
+    ran = ludens("verify", str(file))
+    assert (ran.code, ran.err) == (0, "")
+    assert "proven 2" in ran.out
+    changed = episodes[1].to_json().replace(b'"returns":{"x":', b'"returns":{"x":7')
+    file.write_bytes(episodes[0].to_json() + b"\n" + changed)
+    ran = ludens("verify", str(file), "--json")
+    assert ran.code == 1
+    [failure] = json.loads(ran.out)["failures"]
+    assert failure["episode"] == 2
+    file.write_text("{}", encoding="utf-8")
+    assert ludens("verify", str(file)).code == 2

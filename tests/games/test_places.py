@@ -256,7 +256,7 @@ def test_fractions_and_pixels() -> None:
 
 
 def test_json_has_each_rectangle_once() -> None:
-    from ludens.core.view import places_to_json
+    from ludens.core.forms import places_to_json
 
     one, two = Place(0, 0, 0.25, 0.5), Place(1 / 3, 0, 0.25, 0.5)
     assert places_to_json({"a1b1": (one, two), "b1a1": (two, one), "a1": (one,)}) == {

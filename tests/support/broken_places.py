@@ -1,10 +1,12 @@
-"""Deliberately broken games, continued: each has places that break one rule of the contract."""
+"""Deliberately broken games, continued: each has places or a form that breaks one rule of the contract."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
+from typing import Any
 
-from ludens.core.view import Place, Places
+from ludens.core.forms import Choose, Form, Place, Places
 from tests.support.broken_games import BROKEN as BROKEN
 from tests.support.broken_games import Other, breaks
 from tests.support.pebbles import PebblesState, PebblesView
@@ -82,3 +84,51 @@ class PlacesByTheCall(Other):
                 action: (place._replace(height=height),)
                 for action, (place,) in super().places(state, seat).items()
             }
+
+
+class SharedForm(Other):
+    """Pebbles with the usual form, whose class is known."""
+
+    class render(PebblesView):
+        def choose(self, state: PebblesState, seat: str) -> Choose:
+            form = super().form(state, seat)
+            assert isinstance(form, Choose)
+            return form
+
+
+@breaks("people can answer")
+class FormThatCannotBeSent(Other):
+    class render(SharedForm.render):
+        def form(self, state: PebblesState, seat: str) -> Form:
+            return SetForm(state.legal(seat))
+
+
+class SetForm(Choose):
+    def describe(self) -> dict[str, Any]:
+        return super().describe() | {"names": set(self.legal)}
+
+
+@breaks("people can answer")
+class FormThatReadsOtherActions(Other):
+    class render(SharedForm.render):
+        def form(self, state: PebblesState, seat: str) -> Form:
+            return FirstForm(state.legal(seat))
+
+
+class FirstForm(Choose):
+    def read(self, text: str) -> str:
+        return self.legal[0] + "!"
+
+
+@breaks("people can answer")
+class FormWithoutLabels(Other):
+    class render(SharedForm.render):
+        def form(self, state: PebblesState, seat: str) -> Form:
+            return replace(self.choose(state, seat), labels=dict.fromkeys(state.legal(seat), ""))
+
+
+@breaks("hidden information stays hidden")
+class CardsInForm(Other):
+    class render(SharedForm.render):
+        def form(self, state: PebblesState, seat: str) -> Form:
+            return replace(self.choose(state, seat), prompt=str(sorted(state.cards.items())))

@@ -49,7 +49,7 @@ def saved(folder: Path) -> Episode:
 async def test_game_against_a_bot_is_saved_as_a_run(visit: Visit, tmp_path: Path) -> None:
     _, seat = await begin(visit(), "tic_tac_toe", **{"seat.x": "me", "seat.o": "bot/random", "seed": "5"})
     view = await seat.turn()
-    assert view["legal"][0] in view["actions"]
+    assert view["legal"][0] in view["form"]["actions"]
     while not view["ended"]:
         await seat.move(view["legal"][-1])
         view = await seat.turn()

@@ -19,7 +19,7 @@ from tests.web.test_play_browser import YOUR_TURN
 from tests.web.test_study import ALONE, PAIRS, base_of, study_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-WORDS, SEND, STATUS = "#words", "#say button", "#status"
+WORDS, SEND, STATUS = "#words", "#say button.primary", "#status"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

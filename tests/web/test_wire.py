@@ -176,7 +176,7 @@ async def test_choice_of_the_other_is_hidden_until_both_have_chosen(name: str, t
                 await asyncio.gather(speak(first), speak(second))
             await first.turn()
             await second.turn()
-            chosen, answer = choices(game, mine, first)[choice], choices(game, theirs, second)[0]
+            chosen, answer = choices(first)[choice], choices(second)[0]
             await first.move(chosen)
             await first.next(lambda view: view["turn"] is None)
             await second.socket.close()
@@ -187,7 +187,8 @@ async def test_choice_of_the_other_is_hidden_until_both_have_chosen(name: str, t
             await again.move(answer)
             last = {line["own"]: line["action"] for line in (await again.turn())["log"][-2:]}
             private = {"spy": "(voted)", "viki/team": "(moved)"}
-            assert last == {True: answer, False: private.get(name, chosen)}
+            told = [told_as(game, seat, text) for seat, text in ((theirs, answer), (mine, chosen))]
+            assert last == {True: told[0], False: private.get(name, told[1])}
     assert worlds[0] == worlds[1]
 
 
@@ -196,12 +197,20 @@ async def speak(seat: Seat) -> None:
     await seat.move("There is something red.")
 
 
-def choices(game: Game, seat: str, asked: Seat) -> list[str]:
+def told_as(game: Game, seat: str, text: str) -> str:
+    """How the list of moves names what a browser sent."""
+    view = view_of(game, RENDER, 0)
+    is_plan = text.startswith("{")
+    return view.label(view.form(game.start(0), seat).read(text) if is_plan else text)
+
+
+def choices(asked: Seat) -> list[str]:
     """Two different moves."""
     if asked.view["legal"]:
         return [asked.view["legal"][0], asked.view["legal"][-1]]
-    view, state = view_of(game, RENDER, 0), game.start(0)
-    return sorted({view.guess(state, seat, stream(0, number)) for number in range(9)})[:2]
+    [robot] = asked.view["form"]["robots"]
+    steps = [[{robot: ["Move", place]}] for place in ("R1", "R2")]
+    return [orjson.dumps({"steps": each, "message": ""}).decode() for each in steps]
 
 
 async def test_friends_are_not_sent_the_tokens_of_others(tmp_path: Path) -> None:
@@ -270,3 +279,13 @@ def test_legal_actions_are_sent_only_where_the_game_lists_them(listed: bool) -> 
     ask = build_ask(view, state, "x", "both", PlayConfig(listed=listed))
     fields = observation_fields(view, state, "x", ask)
     assert bool(fields["legal"]) == listed
+
+
+def test_a_refusal_is_one_sentence_without_the_list_of_actions() -> None:
+    game = make("tic_tac_toe")
+    state, view = game.start(0), view_of(game, RENDER, 0)
+    reason = state.refusal("x", "Z9")
+    assert reason is not None
+    ask = build_ask(view, state, "x", "both", PlayConfig()).again("Z9", reason)
+    refused = observation_fields(view, state, "x", ask)["refused"]
+    assert refused == "'Z9' is not a legal action for x now."

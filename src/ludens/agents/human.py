@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import AgentFailure, BadFile
+from ludens.core.forms import Form
 from ludens.core.options import Touch, option
 from ludens.core.plain import harmless
 from ludens.core.reply import fold
@@ -148,9 +149,15 @@ class Human(Agent):
 
 
 def typed_reply(typed: str, ask: Ask) -> Reply:
-    """The reply of a person who typed this, at the terminal or in a browser."""
+    """The reply of a person who typed this at the terminal."""
     reply = ask.format.typed(typed) if ask.legal.is_text else typed
     return Reply(reply, _canonical(typed, ask))
+
+
+def form_reply(sent: str, form: Form) -> Reply:
+    """The reply of a person who answered with a form; `MoveError` where it is not filled in."""
+    answer = form.read(sent)
+    return Reply(answer, answer if form.is_action else None)
 
 
 def left_message(seat: str) -> str:

@@ -15,12 +15,14 @@ from ludens.cli.arguments import Json, Size, SuiteName, Whole, at_least, render_
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import ProgressLine, check_writable, json_out, table, write_file
 from ludens.core.episode import Episode
-from ludens.core.errors import BadOption, MissingPictures
+from ludens.core.errors import BadOption, MissingPictures, ReplayMismatch
 from ludens.core.plain import one_line, plural
+from ludens.core.verify import Verified
 from ludens.core.verify import verify as verify_episode
 from ludens.run.lines import iter_records, read_episode
 from ludens.run.pack import SUFFIX
-from ludens.run.replays import animation, film_strip, find, read_episode_file
+from ludens.run.replays import animation, film_strip, find, read_episode_file, read_episodes
+from ludens.run.rows import EPISODES
 from ludens.run.store import read_places
 from ludens.run.task import import_suite
 from ludens.run.verify import RunVerification, bad_lines, set_aside, verify_run
@@ -33,7 +35,10 @@ _NAMED = 10
 
 
 def verify(
-    run: Annotated[Path, Parameter(help="Folder of the run (`ludens runs` lists them), or a pack.")],
+    run: Annotated[
+        Path,
+        Parameter(help="Folder of the run (`ludens runs` lists them), a pack, or a file with episodes."),
+    ],
     /,
     *,
     suite: SuiteName = None,
@@ -58,12 +63,14 @@ def verify(
     if run.parts[:1] == (NANO,) and not (run / "run.json").exists():
         return _verify_nano(run, json)
     import_suite(suite or "")
-    if run.is_file() or run.suffix == SUFFIX:
+    if run.suffix == SUFFIX:
         from ludens.cli.board import verify_file
 
         return verify_file(run, keys, workers, json)
     if keys is not None:
-        raise BadOption("--keys is an option for packs; a run folder is not signed.")
+        raise BadOption("--keys is an option for packs; nothing else is signed.")
+    if run.is_file() and run.name != EPISODES:
+        return _verify_file(run, json)
     progress = ProgressLine()
 
     def show(result: RunVerification) -> None:
@@ -96,6 +103,24 @@ def verify(
             else f"The run is unfinished; to play the missing episodes: ludens resume {quote(str(run))}"
         )
     return code
+
+
+def _verify_file(file: Path, json: bool) -> int:
+    """Replay and verify the episodes of a file that belong to no run."""
+    verified, failures, total = Verified(), list[tuple[int, str]](), 0
+    for total, episode in enumerate(read_episodes(file), 1):
+        try:
+            verified += verify_episode(episode)
+        except (ReplayMismatch, MissingPictures) as error:
+            failures.append((total, str(error)))
+    if json:
+        listed = [{"episode": number, "reason": reason} for number, reason in failures]
+        json_out({"episodes": total} | asdict(verified) | {"failures": listed})
+    else:
+        for number, reason in failures:
+            print(f"episode {number}: {one_line(reason)}")
+        print(f"episodes {total:,}, proven {total - len(failures):,}.\n{verified}.")
+    return FAILED if failures else DONE
 
 
 _FIELDS = (

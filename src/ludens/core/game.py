@@ -55,6 +55,8 @@ class Game(ABC):
     """The game's own bots: name to "module:Class", used as `bot/NAME`."""
     best: ClassVar[str] = ""
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
+    cooperative: ClassVar[bool] = False
+    """Whether all seats earn the same."""
     stages: ClassVar[tuple[GameStage, ...]] = ()
     """The stages of the game, where it has several. Iterative-SPO needs two, one of them of decisions."""
 

@@ -4,56 +4,19 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol
 
 from ludens.core.errors import BadOption
+from ludens.core.forms import Choose, Form, Places, Sentence, readable
 from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides, Templates, load_templates
-
-
-class Place(NamedTuple):
-    """A rectangle on a picture, in fractions of its width and height; (0, 0) is the top left corner."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    @classmethod
-    def of_pixels(cls, box: tuple[int, int, int, int], width: int, height: int) -> Self:
-        """The place of a box (x, y, width, height) in pixels on a picture of this width and height."""
-        return cls(box[0] / width, box[1] / height, box[2] / width, box[3] / height)
-
-    def pixels(self, width: int, height: int) -> tuple[int, int, int, int]:
-        """The box (x, y, width, height) in pixels on a picture of this width and height."""
-        left, top = round(self.x * width), round(self.y * height)
-        right, bottom = round((self.x + self.width) * width), round((self.y + self.height) * height)
-        return left, top, right - left, bottom - top
-
-
-Places = Mapping[str, tuple[Place, ...]]
-"""For each action that can be clicked, the places to click in order: a cell, or from and to for a piece.
-
-Where several actions have the same places (promotions, the digits of a cell), the player chooses among them
-after the last click.
-"""
-
-
-def places_to_json(places: Places) -> dict[str, Any]:
-    """Plain values for a browser: each rectangle once in `places`, and for each action their indices."""
-    numbers: dict[Place, int] = {}
-    actions = {
-        action: [numbers.setdefault(place, len(numbers)) for place in path] for action, path in places.items()
-    }
-    return {"places": [[round(value, 6) for value in place] for place in numbers], "actions": actions}
-
 
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots only; `nothing`
@@ -105,6 +68,9 @@ class RenderOptions:
     size: int = 512
     """Length of the longer side of a picture, in pixels; pictures from files are not enlarged."""
     templates: TemplateOverrides | None = None
+    side: str = ""
+    """The seat from whose side a person sees a board (`View.turns`). Episodes record the picture that is not
+    turned: it shows the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +131,11 @@ class View(ABC):
         return type(self).text is not View.text
 
     @property
+    def turns(self) -> bool:
+        """Whether people see the board from their own side (`RenderOptions.side`)."""
+        return False
+
+    @property
     def enlarges(self) -> bool:
         """Whether every picture has the requested size; those from files are kept where they are smaller."""
         return True
@@ -205,6 +176,29 @@ class View(ABC):
     def format(self, state: Any, seat: str) -> ReplyFormat:
         """How the seat must reply now, and how the reply is read."""
         return ActionFormat()
+
+    def form(self, state: Any, seat: str) -> Form:
+        """How a person in this seat answers now: by default from a list or, where it is a text, in words."""
+        legal, format, places = state.legal(seat), self.format(state, seat), self.places(state, seat)
+        if legal.text_limit is not None:
+            return Sentence(format, legal.text_limit, {name: self.label(name) for name in places}, places)
+        return Choose(legal, {action: self.label(action) for action in legal}, places, format)
+
+    def layout(self, seat: str) -> Literal["frames", "pages"]:
+        """How several pictures are shown to a person: moments, the latest large, or pages to be read."""
+        return "frames"
+
+    def label(self, action: str) -> str:
+        """The name of an action for people."""
+        return readable(action)
+
+    def rules_for_person(self, seat: str) -> str:
+        """The rules text without what only models need to know: forms take its place."""
+        return self.rules(seat)
+
+    def notes_for_person(self, state: Any, seat: str) -> str:
+        """The notes in the words of the form."""
+        return self.notes(state, seat)
 
     def public_name(self, state: Any, seat: str) -> str:
         """The name by which all seats may know who acted: by default the seat, unless that would tell too

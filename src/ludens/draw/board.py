@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ludens.core.errors import BadOption, UnknownName
-from ludens.core.view import Place
+from ludens.core.forms import Place
 from ludens.draw import fonts
 from ludens.draw.canvas import Box, Canvas
 from ludens.draw.picture import Picture

@@ -15,11 +15,12 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
+from ludens.core.forms import Place, Places
 from ludens.core.game import Game
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
-from ludens.core.view import Picture, Place, Places, RenderOptions, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Board, CellCache, Overlay, Sprite, draw_board, sprite_sheet
 from ludens.games.open_spiel import SpielState
 
@@ -173,6 +174,10 @@ class BoardView(View):
     def matrix(self, state: Any) -> Matrix:
         """The board as codes, row by row from the top of the picture."""
 
+    def seen(self, state: Any) -> Matrix:
+        """The matrix as it is drawn: from the side of the seat that looks."""
+        return self.matrix(state)
+
     def decode(self, lines: Iterable[Iterable[str]]) -> Matrix:
         return [[self._code_of[symbol] for symbol in line] for line in lines]
 
@@ -240,6 +245,11 @@ class BoardView(View):
     def _cell_places(self) -> Mapping[str, Place]:
         return {name: self.board.place(*position) for name, position in self._positions.items()}
 
+    @property
+    def cell_places(self) -> Sequence[Place]:
+        """Where the cells are, row by row from the top."""
+        return tuple(self._cell_places.values())
+
     @cached_property
     def middles(self) -> Sequence[tuple[float, float]]:
         """The middle of every cell, row by row from the top, in fractions of the picture."""
@@ -265,10 +275,10 @@ class BoardView(View):
         return {move: path for move, path in paths.items() if path}
 
     def image(self, state: Any, seat: str) -> Picture:
-        return self.draw(self.matrix(state))
+        return self.draw(self.seen(state))
 
     def text(self, state: Any, seat: str) -> str:
-        return self.transcript(self.matrix(state))
+        return self.transcript(self.seen(state))
 
     def transcript(self, matrix: Matrix) -> str:
         head, heads, marks, legend = self._margins
@@ -309,7 +319,7 @@ class TurnView(BoardView):
         return seat
 
     def image(self, state: SpielState, seat: str) -> Picture:
-        canvas, sheet = self._drawn.canvas(self.matrix(state)), self.board.sheet
+        canvas, sheet = self._drawn.canvas(self.seen(state)), self.board.sheet
         words = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
         for mover, move in state.last.items():
             squares = self.squares(move)
@@ -349,17 +359,38 @@ class StoneView(TurnView):
 
 
 class ChequeredView(TurnView):
-    """Rows are counted from the bottom, columns lettered from the left; a move names two cells."""
+    """Rows are counted from the bottom, columns lettered from the left; a move names two cells.
+
+    For the person who has the seat at the top, the board is turned by half a turn.
+    """
 
     grounds = ("page", "light", "dark")
     style = "checkered"
     labels = "lb"
+    top: ClassVar[str] = "black"
+    """The seat whose pieces are at the top."""
+
+    @property
+    def turns(self) -> bool:
+        return True
+
+    @property
+    def turned(self) -> bool:
+        return self.render.side == self.top
+
+    def seen(self, state: Any) -> Matrix:
+        matrix = self.matrix(state)
+        return [row[::-1] for row in matrix[::-1]] if self.turned else matrix
 
     def row_label(self, row: int) -> str:
-        return str(self.rows - row)
+        return str(row + 1 if self.turned else self.rows - row)
 
     def column_label(self, column: int) -> str:
-        return ascii_lowercase[column]
+        return ascii_lowercase[self.columns - 1 - column if self.turned else column]
+
+    def rules_for_person(self, seat: str) -> str:
+        values = {**self.values(seat), "bottom": "Black" if self.turned else "White"}
+        return self.templates.fill("rules person", seat=seat, **values)
 
     def cells(self) -> list[str]:
         rows, columns = range(self.rows), range(self.columns)
@@ -370,3 +401,8 @@ class ChequeredView(TurnView):
 
     def squares(self, move: str) -> tuple[str, str]:
         return move[:2], move[2:4]
+
+    def label(self, action: str) -> str:
+        start, end = self.squares(action)
+        known = start in self._positions and end in self._positions
+        return f"{start}–{end}{action[4:]}" if known else action

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.forms import Places
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.twins import TwinGame
-from ludens.core.view import Places, RenderOptions, View
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, draw_board, sprite_sheet
 
 SIDE = 5

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from ludens.core.errors import Ambiguous, BadOption, Unreadable
+from ludens.core.forms import Matrix as MatrixForm
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -326,6 +327,30 @@ class PerceiveView(View):
 
     def format(self, state: PerceiveQuestion, seat: str) -> MatrixFormat:
         return self._format
+
+    def form(self, state: PerceiveQuestion, seat: str) -> MatrixForm:
+        board = self._board
+        marks = {**board.marks, board.empty: ""}
+        return MatrixForm(
+            [board.row_label(row) for row in range(board.rows)],
+            [board.column_label(column) for column in range(board.columns)],
+            {code: (marks[code], name) for code, name in board.codes.items()},
+            board.cell_places,
+            canonical,
+            self.templates.fill("prompt"),
+        )
+
+    def label(self, action: str) -> str:
+        """The matrix in the marks of the board."""
+        try:
+            rows = json.loads(action)
+        except ValueError:
+            return action
+        marks = self._board.marks
+        return " / ".join(" ".join(marks.get(code, "?") for code in row) for row in rows)
+
+    def rules_for_person(self, seat: str) -> str:
+        return self.templates.fill("rules person", seat=seat, **self.values(seat))
 
     def guess(self, state: PerceiveQuestion, seat: str, random: Stream) -> str:
         rows, columns, codes = self._board.rows, self._board.columns, list(self._board.codes)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Illegal
+from ludens.core.forms import Places, Sentence
 from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
@@ -16,7 +17,7 @@ from ludens.core.registry import make
 from ludens.core.reply import ReplyFormat, labelled, without_reasoning
 from ludens.core.state import Legal, Question, State
 from ludens.core.twins import TwinGame
-from ludens.core.view import Picture, Places, RenderOptions, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, TurnView, board_option, listing, number_range
 from ludens.games.chess.bots import sight
 from ludens.games.open_spiel import SpielState
@@ -383,3 +384,21 @@ class RuleView(View):
 
     def format(self, state: MoveQuestion, seat: str) -> ReplyFormat:
         return MoveFormat(self._board.format(state.position, state.mover), valid_moves(state.position))
+
+    def form(self, state: MoveQuestion, seat: str) -> Sentence:
+        """Places on the board and a field for words: the valid moves are not listed."""
+        limit = state.legal(seat).text_limit or 0
+        return Sentence(
+            self.format(state, seat),
+            limit,
+            places=self.places(state, seat),
+            prompt=self.templates.fill("person"),
+            sends_places=True,
+        )
+
+    def label(self, action: str) -> str:
+        return self._board.label(action)
+
+    def notes_for_person(self, state: MoveQuestion, seat: str) -> str:
+        notes = self._board.notes_for_person(state.position, state.mover)
+        return "\n\n".join(filter(None, (self._board.rules_for_person(state.mover), notes)))

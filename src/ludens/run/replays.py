@@ -54,14 +54,27 @@ def find(rows: Sequence[RowDict], key: str) -> tuple[str, Location]:
 
 
 def read_episode_file(file: Path, number: int = 1) -> Episode:
-    try:
-        lines = [line for line in file.read_bytes().splitlines() if line.strip()]
-    except OSError as error:
-        raise file_error("read", file, error) from None
+    lines = _lines(file)
     if not 1 <= number <= max(1, len(lines)):
         raise BadOption(f"{str(file)!r} has {len(lines)} episodes; there is no number {number}.")
+    return _episode(file, lines[number - 1] if lines else b"")
+
+
+def read_episodes(file: Path) -> Iterator[Episode]:
+    """All episodes of a file that has one a line."""
+    return (_episode(file, line) for line in _lines(file) or [b""])
+
+
+def _lines(file: Path) -> list[bytes]:
     try:
-        return Episode.from_json(lines[number - 1] if lines else b"")
+        return [line for line in file.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise file_error("read", file, error) from None
+
+
+def _episode(file: Path, line: bytes) -> Episode:
+    try:
+        return Episode.from_json(line)
     except BadFile as error:
         raise BadFile(f"{str(file)!r}: {error}") from None
 

@@ -37,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     views.rendering_has_no_side_effects,
     views.picture_and_text_agree,
     views.places_can_be_clicked,
+    views.people_can_answer,
     views.hidden_information_stays_hidden,
     views.random_future_stays_hidden,
     views.reader_accepts_legal_actions,

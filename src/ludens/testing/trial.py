@@ -243,6 +243,9 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
         "legal actions": legal,
         "turn": seat in state.to_act,
         "instruction": view.format(state, seat).ask(legal) if seat in state.to_act else "",
+        "form": repr(view.form(state, seat).describe()) if seat in state.to_act else "",
+        "rules for people": view.rules_for_person(seat),
+        "notes for people": view.notes_for_person(state, seat),
     }
 
 

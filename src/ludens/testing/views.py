@@ -3,16 +3,18 @@ click."""
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from itertools import islice
 
 from ludens.core.errors import MoveError
+from ludens.core.forms import Choose, Place, Places
 from ludens.core.random import stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import State
 from ludens.core.twins import TwinGame
-from ludens.core.view import Picture, Place, Places, RenderOptions, View, view_of
+from ludens.core.view import Picture, RenderOptions, View, view_of
 from ludens.testing.trial import MESSAGES, Trial, is_text, is_tuple, other_future, rule, sight, snapshot
 
 _UNFILLED = re.compile(r"\$\{?[A-Za-z_]\w*")
@@ -239,6 +241,27 @@ def places_can_be_clicked(trial: Trial) -> None:
                 _unambiguous(trial, seat, places)
 
 
+@rule
+def people_can_answer(trial: Trial) -> None:
+    """The form of a seat that must act is plain data, reads legal actions, and refuses in one sentence."""
+    for state in trial.states(5):
+        for seat in state.to_act:
+            form = trial.view.form(state, seat)
+            try:
+                json.dumps(form.describe(), allow_nan=False)
+            except (TypeError, ValueError) as error:
+                trial.fail(f"the form of {seat} cannot be sent to a browser: {error}")
+            if isinstance(form, Choose):
+                for action in islice(state.legal(seat), 20):
+                    label = form.labels.get(action, action)
+                    trial.need(form.read(action) == action, f"the form of {seat} does not read {action!r}")
+                    trial.need(is_text(label), f"{action!r} has the label {label!r}")
+            try:
+                form.read("")
+            except MoveError as error:
+                trial.need(str(error).endswith("."), f"the form of {seat} refuses with {str(error)!r}")
+
+
 def _legal(trial: Trial, state: State, seat: str, places: Places) -> None:
     trial.need(seat in state.to_act or not places, f"{seat} must not act but has places")
     legal = trial.legal(state, seat)
@@ -309,7 +332,8 @@ def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, Sta
         if view.offers(seat) != "text":
             del sights["text"]
         sights["brief"] = view.brief(world, seat)
-        del sights["places"]  # who clicks looks at the picture
+        for own in ("places", "form", "notes for people"):  # who clicks looks at the picture
+            del sights[own]
         if not actions_told:
             del sights["legal actions"]
     for what, value in seen[0].items():

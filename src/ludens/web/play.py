@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from weakref import WeakSet
 
 from aiohttp import web
@@ -32,7 +32,7 @@ from ludens.core.random import stream
 from ludens.core.registry import GAMES
 from ludens.core.validation import Invalid, read_value
 from ludens.models.settings import is_model
-from ludens.train.nano.numpy_player import TAUGHT
+from ludens.train.nano.numpy_player import is_taught
 from ludens.web.journal import Journal
 from ludens.web.pages import WebSettings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
@@ -61,6 +61,8 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
     app.router.add_get("/play/{session}/{seat}/join/{token}", join)
     app.router.add_get("/play/{session}/{seat}/socket", connect)
     app.router.add_post("/play/{session}/{seat}/again", again)
+    app.router.add_post("/play/{session}/{seat}/swap", swap)
+    app.router.add_get("/play/{session}/{seat}/episode", download)
     app.cleanup_ctx.append(_run_tables)
     app.on_shutdown.append(close_all)
 
@@ -124,7 +126,8 @@ def _session(app: web.Application, setup: Setup, journal: Journal) -> Session:
     def save(setup: Setup, episode: Episode) -> str:
         record = session.journal.record
         name = read_value(GameAbout, dict(record.about)).folder if record is not None else ""
-        return _save(folder_of(runs) / Path(name).name, setup, episode)
+        saved, session.replay = _save(runs, Path(name).name, setup, episode)
+        return saved
 
     session = Session(setup, lambda setup: _agents(setup, spending), save, journal=journal)
     return session
@@ -145,6 +148,7 @@ async def choose(request: web.Request) -> web.Response:
         game=game,
         options=await aside(_form_options, game, organiser),
         players=_offered(game),
+        own_seat=await aside(_first_seat, game),
         any_player=organiser,
         seed=request.query.get("seed", "0"),
     )
@@ -169,17 +173,27 @@ def _form_options(game: Game, organiser: bool) -> list[dict[str, object]]:
 def _offered(game: Game) -> list[str]:
     own = [f"bot/{name}" for name in game.bots]
     best = [BEST] if game.best and BEST not in own else []
-    nano = ["nano"] if game.name in TAUGHT else []
-    return [*nano, *best, *own, *([] if _RANDOM in own else [_RANDOM])]
+    nano = ["nano"] if is_taught(game) else []
+    return [*best, *own, *nano, *([] if _RANDOM in own else [_RANDOM])]
+
+
+def _first_seat(game: Game) -> str:
+    """The seat that a person is offered: one that moves first."""
+    return game.start(0).to_act[0] if len(game.seats) > 1 else game.seats[0]
 
 
 async def start(request: web.Request) -> web.Response:
     form = {name: str(value) for name, value in (await request.post()).items()}
     spending = request.app[SPENDING]
     setup, people = await aside(_setup, form, request.app[ACCESS].is_organiser(request), spending)
+    raise _begin(request, setup, people[0])
+
+
+def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
+    """A new session of a setup; the way to the seat of the person who began it."""
     tables = request.app[TABLES]
     session = _session(request.app, setup, Journal())
-    session.owner = people[0]
+    session.owner = owner
     session.journal = tables.journals.new(session.id)
     session.keep(asdict(GameAbout.of(setup)))
     try:
@@ -187,7 +201,7 @@ async def start(request: web.Request) -> web.Response:
     except web.HTTPServiceUnavailable:
         session.journal.delete()
         raise
-    raise _to_seat(request, session, session.seats[session.owner])
+    return _to_seat(request, session, session.seats[owner])
 
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
@@ -244,11 +258,15 @@ def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
     return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
-def _save(folder: Path, setup: Setup, episode: Episode) -> str:
+def _save(runs: Path, name: str, setup: Setup, episode: Episode) -> tuple[str, str]:
+    """Save a game; returns what people are told about it, and the address of its replay."""
     if episode.status == "void" and not episode.moves:
-        return "The game is not saved: there was no move."
+        return "The game is not saved: there was no move.", ""
+    folder = folder_of(runs) / name
     save_game(folder, setup, episode)
-    return f"The game is saved in {folder.name}."
+    [job] = plan_of(setup).jobs
+    replay = f"/episode/{quote(name)}?{urlencode({'key': job.key})}" if folder.parent == runs else ""
+    return f"The game is saved in {name}.", replay
 
 
 def _path(session: Session, seat: PersonSeat) -> str:
@@ -340,6 +358,8 @@ async def show(request: web.Request) -> web.Response:
         session=session.id,
         links=links,
         may_repeat=_may_repeat(session, seat),
+        may_swap=_may_repeat(session, seat) and _swapped(setup) is not None,
+        may_watch=request.app[ACCESS].role(request) is not None,
         onward=f"/play?game={quote(await aside(_linked, setup.game))}",
     )
 
@@ -373,6 +393,42 @@ async def again(request: web.Request) -> web.Response:
     following = replace(setup, seed=setup.seed + 1)
     session.again(following, asdict(GameAbout.of(following)))
     return web.json_response({})
+
+
+@checks_own_token
+async def swap(request: web.Request) -> web.Response:
+    """Play once more in the next seat, with the next seed."""
+    session, seat = _seat(request)
+    swapped = _swapped(session.setup)
+    if swapped is None or not _may_repeat(session, seat):
+        raise web.HTTPForbidden(text="Seats can be swapped by one person who plays with others than people.")
+    if session.playing:
+        raise web.HTTPConflict(text="The game is not over.")
+    request.app[SPENDING].check(swapped.specs.values())
+    raise _begin(request, swapped, swapped.people[0])
+
+
+def _swapped(setup: Setup) -> Setup | None:
+    """The next game, in which the person has the next seat; None where that is not possible."""
+    seats = setup.game.seats
+    if len(setup.people) != 1 or len(seats) < 2:
+        return None
+    players = [setup.specs[seat] for seat in seats]
+    return replace(
+        setup, specs=dict(zip(seats, [players[-1], *players[:-1]], strict=True)), seed=setup.seed + 1
+    )
+
+
+@checks_own_token
+async def download(request: web.Request) -> web.Response:
+    """The episode as a file, which `ludens replay` and `ludens verify` read."""
+    session, _ = _seat(request)
+    if session.episode is None:
+        raise web.HTTPConflict(text="The game is not over.")
+    name = f"{session.setup.game.name.replace('/', '-')}-{session.episode.seed}.jsonl"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    data = session.episode.to_json() + b"\n"
+    return web.Response(body=data, content_type="application/x-ndjson", headers=headers)
 
 
 def _may_repeat(session: Session, seat: PersonSeat) -> bool:

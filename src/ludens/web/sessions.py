@@ -19,18 +19,20 @@ from typing import Any, Protocol
 
 from aiohttp.web import HTTPServiceUnavailable
 
-from ludens.agents.human import left_message, typed_reply
+from ludens.agents.human import form_reply, left_message
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask
 from ludens.core.clock import Clock
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move, Try
-from ludens.core.errors import AgentFailure, BadFile, Late, UsageError
+from ludens.core.errors import AgentFailure, BadFile, Late, MoveError, UsageError
+from ludens.core.forms import Choose, Form
 from ludens.core.game import Game
 from ludens.core.observer import Observer, StepEvent
 from ludens.core.state import State
-from ludens.core.view import RenderOptions, View, places_to_json, view_of
+from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import play
+from ludens.web.ending import outcome_of
 from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
 from ludens.web.pages import aside
 
@@ -60,7 +62,7 @@ class Person(Agent):
             await asyncio.sleep(0)  # others go on while a long game is repeated
             self.session.repeat_turn(self.seat)
             self.unlimited_retries = recorded.refused != "late"
-            return typed_reply(recorded.repeat().text, ask)
+            return self.session.reply_of(self.seat, recorded.repeat().text, ask)
         asked, late = journal.now(), Late("no reply within the time limit.")
         try:
             async with asyncio.timeout_at(self.session.deadline):
@@ -88,7 +90,7 @@ class Person(Agent):
                 ask = replace(ask, refused=(*ask.refused, (typed, NOT_SAVED)))
             else:
                 self.session.acknowledge(self.seat)
-                return typed_reply(typed, ask)
+                return self.session.reply_of(self.seat, typed, ask)
 
 
 LOG = logging.getLogger(__name__)
@@ -98,28 +100,42 @@ LOG_LINES = 400
 """The moves that a browser is told; of longer games the last ones."""
 
 
-def observation_fields(view: View, state: State, seat: str, ask: Ask | None) -> dict[str, Any]:
+def form_for(view: View, state: State, seat: str, ask: Ask) -> Form:
+    """The form of a question; one that lists no actions where they may not be known."""
+    form = view.form(state, seat)
+    return form if ask.listed or not isinstance(form, Choose) else replace(form, listed=False)
+
+
+def observation_fields(
+    view: View, state: State, seat: str, ask: Ask | None, form: Form | None = None
+) -> dict[str, Any]:
     """What a seat sees, and what it may do if it is asked."""
-    observation = ask.observation if ask else view.observe(state, seat, "both")
+    own_side = bool(view.render.side)  # the question shows the board as everybody sees it
+    observation = ask.observation if ask and not own_side else view.observe(state, seat, "both")
     # Which seats act at the same time can reveal roles.
     others = [each for each in state.to_act if each != seat]
     waiting_for = view.public_name(state, others[0]) if others else ""
     fields: dict[str, Any] = {
         "name": view.public_name(state, seat),
+        "layout": view.layout(seat),
         "waiting": "the others" if len(state.to_act) > 1 else waiting_for,
         "images": [{"src": p.data_uri(), "width": p.width, "height": p.height} for p in observation.images],
         "text": observation.text,
-        "notes": observation.notes,
+        "notes": view.notes_for_person(state, seat),
     }
     if ask is not None:
         fields |= {
             "legal": list(ask.legal) if ask.listed else [],
-            "text_limit": ask.legal.text_limit,
-            "instruction": ask.format.ask(ask.legal) if ask.legal.is_text else "",
-            "refused": ask.refused[-1][1] if ask.refused else "",
-            **places_to_json(view.places(state, seat) if ask.listed else {}),
+            "form": (form or form_for(view, state, seat, ask)).describe(),
+            "refused": as_sentence(ask.refused[-1][1]) if ask.refused else "",
         }
     return fields
+
+
+def as_sentence(reason: str) -> str:
+    """A reason as a person reads it: with a capital letter, and without the list that the form shows."""
+    sentence, listed, _ = reason.partition("; legal: ")
+    return sentence[:1].upper() + sentence[1:] + ("." if listed else "")
 
 
 class MoveLog:
@@ -134,7 +150,8 @@ class MoveLog:
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
-                lines.append({"name": name, "own": own, "action": move.action if own else public})
+                action = view.label(move.action if own else public)
+                lines.append({"name": name, "own": own, "action": action})
                 del lines[:-LOG_LINES]
 
     def of(self, seat: str) -> list[dict[str, Any]]:
@@ -168,6 +185,8 @@ class PersonSeat:
     received: int = 0
     """The number of the last question whose answer is saved."""
     ask: Ask | None = None
+    form: Form | None = None
+    """How the person answers the question."""
     reply: asyncio.Future[str] | None = None
     clocked: bool = False
     """Whether the game has a clock: then a move counts for the step in which it arrives, or for the next."""
@@ -201,6 +220,11 @@ class PersonSeat:
             number = self.number
         if self.reply is None or self.reply.done() or number != self.number:
             return "This move was already made." if number <= self.number else "It is not your turn."
+        try:
+            if self.form is not None:
+                self.form.read(typed)
+        except MoveError as error:
+            return str(error)
         self.reply.set_result(typed)
         return ""
 
@@ -219,6 +243,11 @@ class Setup:
     @property
     def view(self) -> View:
         return view_of(self.game, self.render, self.seed)
+
+    def view_for(self, seat: str) -> View:
+        """The view of the person in a seat, who sees a board from their own side."""
+        side = seat if self.view.turns else ""
+        return view_of(self.game, replace(self.render, side=side), self.seed)
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -261,6 +290,8 @@ class Session(Observer):
         self.ended = ""
         """Why the game is over, told to everybody; empty while it is played."""
         self.saved = ""
+        self.replay = ""
+        """The address of the page of the saved episode."""
         self.game_number = 0
         self.void_games = 0
         self.log = MoveLog(())
@@ -338,6 +369,7 @@ class Session(Observer):
             return
         self.keep(about)
         self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
+        self.replay = ""
         self.begin()
 
     async def _play(self, setup: Setup) -> None:
@@ -424,7 +456,8 @@ class Session(Observer):
             here.reply.set_exception(AgentFailure(left_message(self.journal.left)))
             return here.reply
         here.number += 1
-        here.ask = ask
+        assert self.state is not None
+        here.ask, here.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
         here.reply.add_done_callback(lambda _: self._answered(here))
         if here.early is not None:
             here.reply.set_result(here.early)
@@ -447,6 +480,11 @@ class Session(Observer):
         here = self.seats[seat]
         here.received = here.number
         self.changed()
+
+    def reply_of(self, seat: str, sent: str, ask: Ask) -> Reply:
+        """What the browser of a seat sent, as a reply to a question about the present state."""
+        assert self.state is not None
+        return form_reply(sent, form_for(self.setup.view_for(seat), self.state, seat, ask))
 
     def _answered(self, here: PersonSeat) -> None:
         here.ask = None
@@ -488,12 +526,12 @@ class Session(Observer):
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, view = self.seats[seat], self.setup.view
+        here, view = self.seats[seat], self.setup.view_for(seat)
         fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,
             "seat": seat,
-            "rules": view.rules(seat),
+            "rules": view.rules_for_person(seat),
             "missing": sum(not each.joined for each in self.seats.values()),
             "turn": here.number if here.ask else None,
             "received": here.received,
@@ -502,13 +540,20 @@ class Session(Observer):
             "saved": self.saved,
         }
         if self.state is not None:
-            fields |= observation_fields(view, self.state, seat, here.ask if not self.ended else None)
+            ask = here.ask if not self.ended else None
+            fields |= observation_fields(view, self.state, seat, ask, here.form)
         if self.setup.game.step_seconds is not None:
             fields["clock"] = self.setup.game.step_seconds
         if self.deadline is not None:
             fields["seconds"] = round(max(0.0, self.deadline - asyncio.get_running_loop().time()), 1)
         if self.episode is not None and self.episode.status != "void":
-            fields |= {"returns": self.episode.returns, "answer": self._answer(self.episode)}
+            specs = self.setup.specs if self._explain else {}
+            fields |= {
+                "outcome": outcome_of(self.setup.game, self.episode, seat, specs),
+                "returns": self.episode.returns,
+                "answer": self._answer(self.episode),
+                "replay": self.replay,
+            }
         return fields
 
     def _answer(self, episode: Episode) -> str:
@@ -516,7 +561,7 @@ class Session(Observer):
         seats = self.setup.game.seats
         if len(seats) > 1 or len(episode.moves) != 1 or self._first is None:
             return ""
-        return self._first.solution(seats[0]) or ""
+        return self.setup.view.label(self._first.solution(seats[0]) or "")
 
 
 class SessionClock(Clock):

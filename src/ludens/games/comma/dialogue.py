@@ -188,6 +188,7 @@ class Comma(Game):
     version = 3
     imperfect_information = True
     seats = SEATS
+    cooperative = True
     bots = {"blind": "ludens.games.comma.bots:BlindBot", "patient": "ludens.games.comma.bots:PatientBot"}
     best = "bot/oracle"
     stages = (

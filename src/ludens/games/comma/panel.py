@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
+from ludens.core.forms import Sentence, readable
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -239,10 +240,14 @@ class PanelQuestionView(View):
         return self._view.text(_dialogue(state), seat) + manual
 
     def notes(self, state: PanelState | SteppedPanel, seat: str) -> str:
+        return self._notes(state, listed=True)
+
+    def _notes(self, state: PanelState | SteppedPanel, listed: bool) -> str:
         panel, parts = state.panel, []
         if not self._pictures:
             parts.append(self.templates.fill("manual", manual=write(panel.manual.blocks())))
-        parts.append("\n".join([self.templates.fill("actions"), *panel.actions]))
+        if listed:
+            parts.append("\n".join([self.templates.fill("actions"), *panel.actions]))
         if panel.briefing:
             lines = [f"{name}: {value}" for name, value in panel.briefing.items()]
             parts.append("\n".join([self.templates.fill("briefing"), *lines]))
@@ -252,6 +257,23 @@ class PanelQuestionView(View):
         """The puzzle, and what is told in private: who plays by heart knows the manual."""
         told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
         return "\n".join([str(self.game.options["puzzle"]), *told])
+
+    def layout(self, seat: str) -> Literal["frames", "pages"]:
+        """The panel, and the pages of the manual below it where they are pictures."""
+        return "pages" if self._pictures else "frames"
+
+    def label(self, action: str) -> str:
+        return ", ".join(map(readable, action.split()))
+
+    def form(self, state: PanelState, seat: str) -> Sentence:
+        labels = {action: self.label(action) for action in state.panel.actions}
+        places = self._view.places(Dialogue(state.game, state.panel), seat)
+        prompt, limit = self.templates.fill("person"), state.legal(seat).text_limit or 0
+        return Sentence(self.format(state, seat), limit, labels, places, words=False, prompt=prompt)
+
+    def notes_for_person(self, state: PanelState, seat: str) -> str:
+        """Without the list of actions, which the form has."""
+        return self._notes(state, listed=False)
 
     def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
         where = "pictures" if self._pictures else "words"

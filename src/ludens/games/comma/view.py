@@ -3,6 +3,7 @@ pages."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,10 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ludens.core.errors import Unreadable
+from ludens.core.forms import Place, Places, Sentence, readable
 from ludens.core.random import Stream
 from ludens.core.reply import MessageFormat, ReplyFormat
 from ludens.core.state import Legal
-from ludens.core.view import Picture, Place, Places, RenderOptions, View
+from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Canvas, SpriteSheet, sprite_sheet
 from ludens.games.comma.dialogue import Comma, Dialogue, Utterance
 from ludens.games.comma.pages import draw_pages, write
@@ -100,6 +102,7 @@ class PanelLayout:
                 canvas.place(cross, x + px(2), px(44) + px(2))
 
 
+_NAMED = re.compile(r"`(\w+)`")
 _NAMES = {"solver": "Solver", "expert": "Expert"}
 
 
@@ -187,6 +190,34 @@ class CommaView(View):
     def format(self, state: Dialogue, seat: str) -> ReplyFormat:
         return self._formats[seat]
 
+    def form(self, state: Dialogue, seat: str) -> Sentence:
+        limit = state.legal(seat).text_limit or 0
+        if seat == "expert":
+            return Sentence(self._formats[seat], limit, prompt=self.templates.fill("person message expert"))
+        return Sentence(
+            self._formats[seat],
+            limit,
+            {action: self.label(action) for action in state.puzzle.actions},
+            self.places(state, seat),
+            prompt=self.templates.fill("person message"),
+            help=self.templates.fill("person help"),
+        )
+
+    def layout(self, seat: str) -> Literal["frames", "pages"]:
+        return "frames" if seat == "solver" else "pages"
+
+    def label(self, action: str) -> str:
+        return readable(action) if "_" in action else action
+
+    def rules_for_person(self, seat: str) -> str:
+        section = "rules person" if seat == "solver" else "rules"
+        text = self.templates.fill(section, seat=seat, **self.values(seat))
+        return _NAMED.sub(lambda name: f"“{self.label(name[1])}”", text)
+
+    def notes_for_person(self, state: Dialogue, seat: str) -> str:
+        """Without the list of actions, which the form has."""
+        return "\n\n".join([*self._briefing(state, seat), "\n".join(self._conversation(state, seat))])
+
     def public_action(self, state: Dialogue, seat: str, action: str) -> str:
         return state.of(seat)[-1].heard
 
@@ -216,12 +247,14 @@ class CommaView(View):
         parts = []
         if seat == "solver":
             parts.append("\n".join([self.templates.fill("actions"), *state.puzzle.actions]))
-            briefing = state.puzzle.briefing
-            if briefing:
-                lines = [f"{name}: {value}" for name, value in briefing.items()]
-                parts.append("\n".join([self.templates.fill("briefing"), *lines]))
-        parts.append("\n".join(self._conversation(state, seat)))
+        parts += [*self._briefing(state, seat), "\n".join(self._conversation(state, seat))]
         return "\n\n".join(parts)
+
+    def _briefing(self, state: Dialogue, seat: str) -> Iterator[str]:
+        briefing = state.puzzle.briefing if seat == "solver" else {}
+        if briefing:
+            lines = [f"{name}: {value}" for name, value in briefing.items()]
+            yield "\n".join([self.templates.fill("briefing"), *lines])
 
     def _conversation(self, state: Dialogue, seat: str) -> Iterator[str]:
         if not state.messages:

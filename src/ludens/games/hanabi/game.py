@@ -51,6 +51,10 @@ class HanabiMove(NamedTuple):
     offset: int = 0
 
 
+def is_move(name: str) -> bool:
+    return _MOVE.fullmatch(name) is not None
+
+
 def read_move(name: str) -> HanabiMove:
     """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
     match = _MOVE.fullmatch(name)
@@ -296,6 +300,7 @@ class HanabiGame(SpielGame):
     """The base of Hanabi and Tiny Hanabi."""
 
     best = "bot/strong"
+    cooperative = True
     spiel_name = "hanabi"
     view_class = "ludens.games.hanabi.view:HanabiView"
     stable_names = True

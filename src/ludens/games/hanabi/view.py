@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ludens.core.view import Place, Places, RenderOptions, View
+from ludens.core.forms import Place, Places
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, fonts, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
-from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, Held, Sight, read_move
+from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, Held, Sight, is_move, read_move
 
+_IN_WORDS = {
+    "(Play i)": "Play card i",
+    "(Discard i)": "Discard card i",
+    "(Reveal player +k color C)": "Tell player +k a colour C",
+    "(Reveal player +k rank r)": "Tell player +k a rank r",
+}
+"""The actions in the rules, as buttons name them."""
 REMEMBERED = 2
 """How many of each player's last actions are shown."""
 
@@ -146,6 +154,21 @@ class HanabiView(View):
             player = (sight.me + offset) % self.shape.players
             self._hand(canvas, sight, player, *self._hand_corner(offset), player == mover)
         return canvas.picture()
+
+    def rules_for_person(self, seat: str) -> str:
+        text = self.rules(seat)
+        for name, words in _IN_WORDS.items():
+            text = text.replace(name, words)
+        return text
+
+    def label(self, action: str) -> str:
+        if not is_move(action):
+            return action
+        move = read_move(action)
+        if not move.offset:
+            return f"{move.kind.capitalize()} card {move.value}"
+        whom = f"player +{move.offset}" if self.shape.players > 2 else "the other player"
+        return f"Tell {whom}: {self.hues[move.value] if move.kind == 'color' else move.value + 1}"
 
     def places(self, state: HanabiState, seat: str) -> Places:
         """Own cards, to play or discard one, and the whole hands of others, for hints to them."""

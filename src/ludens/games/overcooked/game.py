@@ -371,6 +371,7 @@ class Overcooked(TwinGame[OvercookedState]):
     version = 3
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
+    cooperative = True
     bots = {
         "planner": "ludens.games.overcooked.bots:Planner",
         "optimal": "ludens.games.overcooked.bots:SoupsOptimal",

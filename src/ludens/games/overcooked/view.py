@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ludens.core.clock import realtime_rule
-from ludens.core.view import Place, Places, RenderOptions, View
+from ludens.core.forms import Place, Places
+from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, SpriteSheet, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import letters

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.forms import Choose
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ActionFormat
@@ -164,6 +165,15 @@ class QaView(View):
 
     def format(self, state: ChoiceQuestion, seat: str) -> LetterFormat:
         return LetterFormat("Answer", _spellings(state.item))
+
+    def form(self, state: ChoiceQuestion, seat: str) -> Choose:
+        named = dict(zip(state.item.letters, state.item.options, strict=True))
+        labels = {letter: f"{letter}. {option}" for letter, option in named.items()}
+        return Choose(state.legal(seat), labels, format=self.format(state, seat), prompt=state.item.text)
+
+    def notes_for_person(self, state: ChoiceQuestion, seat: str) -> str:
+        """The question alone: its options are in the form, and people need no examples."""
+        return state.item.text
 
 
 class LetterFormat(ActionFormat):

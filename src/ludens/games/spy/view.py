@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 
+from ludens.core.forms import Choose, Form, Sentence
 from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.clues import STOCK_CLUES, joined_names
 from ludens.games.spy.flat import Floor
-from ludens.games.spy.game import CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
+from ludens.games.spy.game import ABSTAIN, CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
 from ludens.games.spy.pairs import BLANK, FLAT, IDENTICAL, StoredPair, described, kind_of, set_of
 from ludens.games.spy.scene import FLOOR, Scene
 
@@ -119,6 +120,23 @@ class SpyView(View):
 
     def format(self, state: SpyState, seat: str) -> ReplyFormat:
         return self._clue if state.stage == CLUE else self._vote
+
+    def form(self, state: SpyState, seat: str) -> Form:
+        legal = state.legal(seat)
+        if legal.text_limit is not None:
+            prompt, help = self.templates.fill("person clue"), self.templates.fill("person clue help")
+            return Sentence(self._clue, legal.text_limit, prompt=prompt, help=help)
+        labels = {vote: self.label(vote) for vote in legal}
+        return Choose(legal, labels, format=self._vote, prompt=self.templates.fill("person decision"))
+
+    def label(self, action: str) -> str:
+        return (
+            self.templates.fill("abstain")
+            if action == ABSTAIN
+            else f"Player {action}"
+            if action.isdigit()
+            else action
+        )
 
     def public_name(self, state: SpyState, seat: str) -> str:
         return f"player {state.table.index(seat) + 1}" if seat in state.table else seat

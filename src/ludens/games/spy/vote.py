@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
+from ludens.core.forms import Choose, Form
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat
@@ -202,6 +203,14 @@ class SpyVoteView(View):
 
     def format(self, state: VoteQuestion, seat: str) -> ReplyFormat:
         return self._table.format(state.table, CIVILIAN)
+
+    def form(self, state: VoteQuestion, seat: str) -> Form:
+        labels = {vote: self.label(vote) for vote in state.legal(seat)}
+        prompt = self.templates.fill("person decision")
+        return Choose(state.legal(seat), labels, format=self.format(state, seat), prompt=prompt)
+
+    def label(self, action: str) -> str:
+        return self._table.label(action)
 
     def guess(self, state: VoteQuestion, seat: str, random: Stream) -> str:
         return Legal(state.table.game.ballot).sample(random)

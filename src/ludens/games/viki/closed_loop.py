@@ -168,6 +168,7 @@ class Team(Game):
     version = 2
     imperfect_information = True
     view_class = "ludens.games.viki.views:TeamView"
+    cooperative = True
     best = "bot/oracle"
     bots = {"greedy": "ludens.games.viki.bots:GreedyMate"}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ludens.core.forms import Draw, Plan, Select
 from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.view import Picture, RenderOptions, View
@@ -25,6 +27,7 @@ from ludens.games.viki.floor import (
     own_box,
     straight_line,
 )
+from ludens.games.viki.forms import paths_form, plan_form, step_form, tell_answer, turn_form, types_form
 from ludens.games.viki.levels import ActivateState, AnswerState, Level, PlanState, TraceState
 from ludens.games.viki.replies import (
     MESSAGE,
@@ -63,15 +66,17 @@ def robots_text() -> str:
     return "\n".join(lines)
 
 
-@lru_cache(maxsize=1)
-def primitives_text() -> str:
+@lru_cache(maxsize=2)
+def primitives_text(for_people: bool = False) -> str:
     """One paragraph for each primitive: arguments, preconditions, effect."""
     lines = []
     for name, primitive in PRIMITIVES.items():
         arguments = ", ".join(f'"{argument}"' for argument in primitive.arguments)
+        call = f"{name} ({', '.join(primitive.arguments)})" if for_people else f'["{name}", {arguments}]'
         needs = "; ".join(PRECONDITIONS[need].rule for need in primitive.needs if need not in _OBVIOUS)
-        lines.append(f'- ["{name}", {arguments}]: {primitive.text}. Needs: {needs or "nothing else"}. '
-                     f"Then: {primitive.effect}.")  # fmt: skip
+        lines.append(
+            f"- {call}: {primitive.text}. Needs: {needs or 'nothing else'}. Then: {primitive.effect}."
+        )
     return "\n".join(lines)
 
 
@@ -296,6 +301,13 @@ class SceneView(View):
         """What the template of the answer needs."""
         return {}
 
+    def label(self, action: str) -> str:
+        return tell_answer(action)
+
+    def rules_for_person(self, seat: str) -> str:
+        values = {**self.values(seat), "primitives": primitives_text(for_people=True)}
+        return self.templates.fill("rules", seat=seat, **values)
+
     def values(self, seat: str) -> dict[str, object]:
         return {
             **super().values(seat),
@@ -352,6 +364,9 @@ class LevelView(SceneView):
         """Nothing for released data, whose prompts say what there is to say."""
         return "" if self.game.data else super().rules(seat)
 
+    def rules_for_person(self, seat: str) -> str:
+        return "" if self.game.data else super().rules_for_person(seat)
+
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "types": ", ".join(ROBOTS)}
 
@@ -360,6 +375,9 @@ class ActivateView(LevelView):
     """Level 1."""
 
     templates_file = "activate.md"
+
+    def form(self, state: ActivateState, seat: str) -> Select:
+        return types_form()
 
     def answer_values(self, state: ActivateState) -> dict[str, str]:
         return {"types": ", ".join(ROBOTS)}
@@ -374,10 +392,20 @@ class PlanView(LevelView):
 
     templates_file = "plan.md"
 
+    def form(self, state: PlanState, seat: str) -> Plan:
+        floor = None if self.game.data else self.floor(state, seat)
+        return plan_form(state.scene, floor, on_map=not state.setup.pictures)
+
     def notes(self, state: PlanState, seat: str) -> str:
+        return self._attempts(state, seat, lambda answer: answer)
+
+    def notes_for_person(self, state: PlanState, seat: str) -> str:
+        return self._attempts(state, seat, tell_answer)
+
+    def _attempts(self, state: PlanState, seat: str, tell: Callable[[str], str]) -> str:
         parts = [super().notes(state, seat)]
         for number, (answer, verdict) in enumerate(zip(state.answers, state.verdicts, strict=True), 1):
-            answer = answer[:4000] or "(unreadable)"
+            answer = tell(answer)[:4000] if answer else "(unreadable)"
             parts.append(self.templates.fill("attempt", number=number, answer=answer))
             if state.game.told:
                 parts.append(self.templates.fill("feedback", reason=verdict.message))
@@ -404,6 +432,12 @@ class TraceView(LevelView):
     """Level 3."""
 
     templates_file = "trace.md"
+
+    def form(self, state: TraceState, seat: str) -> Draw:
+        if state.setup.prompt:
+            return paths_form("Your path", "Your partner's path", state.setup.size)
+        own, partner = state.errands
+        return paths_form(f"{own.robot}, you", f"{partner.robot}, your partner", state.setup.size)
 
     def values(self, seat: str) -> dict[str, object]:
         values = super().values(seat)
@@ -459,6 +493,9 @@ class ActView(SceneView):
 
     templates_file = "act.md"
 
+    def form(self, state: Any, seat: str) -> Plan:
+        return step_form(state.scene, self.floor(state, seat))
+
     def floor(self, state: ActState, seat: str) -> FloorPlan:
         return state.floor
 
@@ -478,6 +515,9 @@ class TeamView(ActView):
     """What one robot sees."""
 
     templates_file = "team.md"
+
+    def form(self, state: TeamState, seat: str) -> Plan:
+        return turn_form(state.scene, self.floor(state, seat), seat)
 
     def floor(self, state: TeamState, seat: str) -> FloorPlan:  # type: ignore[override]
         return state.seen_by(seat)

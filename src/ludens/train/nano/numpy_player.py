@@ -18,9 +18,11 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.game import Game
 from ludens.core.options import Touch, configure, option
 from ludens.core.policy import declares
 from ludens.core.processes import cores
+from ludens.core.registry import make
 from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
@@ -353,6 +355,24 @@ TAUGHT = frozenset(
     )
 )  # fmt: skip
 """Games in which it learnt to move; in others it names moves that are not legal."""
+_OPTIONS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "breakthrough": {"rows": (6,), "columns": (5,)},
+    "spy": {"rounds": (1, 2)},
+}
+"""The options with which it learnt a game, where they are not the usual ones."""
+_ANY = ("twins", "opening")
+"""Options that only choose where a game begins."""
+
+
+def is_taught(game: Game) -> bool:
+    """Whether the model that comes with Ludens learnt to move in this game, with these options."""
+    if game.name not in TAUGHT:
+        return False
+    usual, other = make(game.name).options, _OPTIONS.get(game.name, {})
+    options = {name: value for name, value in game.options.items() if name not in _ANY}
+    return all(value in other.get(name, (usual[name],)) for name, value in options.items())
+
+
 NUMPY_BATCH, TORCH_BATCH = 32, 256
 
 

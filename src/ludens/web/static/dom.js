@@ -9,3 +9,26 @@ export function show(id, visible) {
 export function fill(parent, items, make) {
   parent.replaceChildren(...items.map(make));
 }
+
+/** An element with properties; `class`, `data-...`, `aria-...` and `for` are attributes. */
+export function make(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class" || name === "for" || name === "role" || name.includes("-")) made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+export function button(label, click, properties = {}) {
+  const made = make("button", { type: "button", textContent: label, ...properties });
+  made.addEventListener("click", click);
+  return made;
+}
+
+/** A button that has nothing to do now stays disabled also where others are enabled. */
+export function idle(made, is) {
+  made.toggleAttribute("data-idle", is);
+  made.disabled = is;
+}

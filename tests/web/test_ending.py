@@ -1,0 +1,92 @@
+"""The end of a game in one sentence, the next seat, and the players that are offered."""
+
+from __future__ import annotations
+
+import pytest
+
+from ludens.core.episode import Episode, Move
+from ludens.core.game import Game
+from ludens.core.registry import GAMES, make
+from ludens.train.nano.numpy_player import TAUGHT, is_taught
+from ludens.web.ending import outcome_of
+from ludens.web.play import _first_seat, _offered, _swapped
+from ludens.web.sessions import Setup
+
+
+def told(game: str, returns: dict[str, float], seat: str, specs: dict[str, str], moves: int = 3) -> str:
+    made = make(game)
+    played = [Move(step, seat, "") for step in range(moves)]
+    episode = Episode(made.name, made.version, made.options, 0, specs, moves=played, returns=returns)
+    episode.status = "done"
+    return outcome_of(made, episode, seat, specs)
+
+
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        (1.0, "You won against bot/alphabeta after 3 moves."),
+        (-1.0, "You lost to bot/alphabeta after 3 moves."),
+        (0.0, "You drew with bot/alphabeta after 3 moves."),
+    ],
+)
+def test_who_won(own: float, sentence: str) -> None:
+    specs = {"black": "human", "white": "bot/alphabeta"}
+    assert told("breakthrough", {"black": own, "white": -own}, "black", specs) == sentence
+
+
+def test_other_endings() -> None:
+    friends = {"x": "human", "o": "human"}
+    assert "the other person (o)" in told("tic_tac_toe", {"x": 1.0, "o": -1.0}, "x", friends)
+    assert told("tic_tac_toe", {"x": 1.0, "o": -1.0}, "x", {}) == "You won against o after 3 moves."
+    pair = dict.fromkeys(("player_0", "player_1"), 12.0)
+    assert told("hanabi", pair, "player_0", {}, 1) == "Together you scored 12 after 1 move."
+    assert told("sudoku", {"player": 0.5}, "player", {}) == "You scored 0.5 after 3 moves."
+    assert told("qa", {"viewer": 1.0}, "viewer", {}) == "Right."
+    assert told("perceive", {"viewer": 0.25}, "viewer", {}) == "You scored 25%."
+    scores = {"red": 2.0, "blue": 3.0}
+    assert told("coin_dilemma", scores, "red", {"blue": "nano"}).endswith("the others: nano 3.")
+
+
+def test_cooperative_games_are_those_in_which_all_earn_the_same() -> None:
+    for name in GAMES.names():
+        game = make(name)
+        if game.cooperative:
+            assert len(game.seats) > 1
+            assert len(set(game.start(0).returns.values())) == 1, name
+
+
+@pytest.mark.parametrize(
+    ("game", "seat"), [("chess", "white"), ("breakthrough", "black"), ("comma/wire", "solver")]
+)
+def test_a_person_moves_first(game: str, seat: str) -> None:
+    assert _first_seat(make(game)) == seat
+
+
+def test_the_next_seat() -> None:
+    setup = Setup(make("tic_tac_toe"), {"x": "human", "o": "bot/minimax"}, seed=4)
+    swapped = _swapped(setup)
+    assert swapped is not None
+    assert (swapped.specs, swapped.seed) == ({"x": "bot/minimax", "o": "human"}, 5)
+    assert _swapped(Setup(make("tic_tac_toe"), {"x": "human", "o": "human"})) is None
+    assert _swapped(Setup(make("sudoku"), {"player": "human"})) is None
+
+
+def players(game: Game) -> list[str]:
+    return _offered(game)
+
+
+def test_nano_is_offered_only_where_it_was_taught() -> None:
+    assert "nano" in players(make("tic_tac_toe"))
+    assert "nano" in players(make("breakthrough", rows=6, columns=5))
+    assert "nano" not in players(make("breakthrough"))
+    assert "nano" not in players(make("gomoku", size=9))
+    assert "nano" not in players(make("hanabi"))
+    assert "nano" in players(make("spy", rounds=1))
+    assert is_taught(make("tic_tac_toe", opening=2))
+    for name in TAUGHT - {"breakthrough"}:
+        assert is_taught(make(name)), name
+
+
+def test_the_first_player_offered_can_do_the_task() -> None:
+    for name in ("comma/wire", "chess", "hanabi", "overcooked", "viki/team"):
+        assert players(make(name))[0] == "bot/best"
