@@ -13,7 +13,7 @@ from ludens.run.baselines import many
 from ludens.run.baselines.many import BaselineOrder
 from ludens.run.references import TaskReferences, read_references
 from ludens.run.task import suite
-from ludens.suites import CATALOGUE, PLAYED_BY_PEOPLE
+from ludens.suites import CATALOGUE, UNMEASURED
 from tests.cli.conftest import Run
 
 
@@ -61,7 +61,7 @@ def test_a_suite_of_the_user_is_measured_in_processes(ludens: Run, tmp_path: Pat
     assert {one.suite for one in read_references(file).values()} == {suite}
 
 
-@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in PLAYED_BY_PEOPLE])
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in UNMEASURED])
 def test_every_suite_is_shown(ludens: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those whose tasks are stored under the name of another suite that shares them."""
 

@@ -27,6 +27,11 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     templates = prompt_templates(options.overrides)
     released = ask.observation.system is not None
     messages = _as_released(ask, options) if released else _asked(ask, options, templates)
+    if options.notes:
+        notes = templates.fill("notes", notes=options.notes)
+        first = messages[0] if messages[0].role == "system" else Message("system", ())
+        texts = [part for part in first.parts if isinstance(part, str)]
+        messages[: len(texts)] = [Message("system", (_joined(*texts, notes),))]
     for reply, reason in ask.refused:
         messages.append(_assistant(reply, templates))
         form = "" if released else ask.format.ask(ask.legal)
@@ -110,6 +115,7 @@ _FILLED: dict[str, dict[str, str]] = {
     "frames": {"count": "2"},
     "text": {"text": ""},
     "legal": {"actions": ""},
+    "notes": {"notes": ""},
     "refused": {"reason": "", "reply": ""},
 }
 _MESSAGE_STYLES = tuple(f"{style} message" for style in STYLES)

@@ -19,7 +19,7 @@ from ludens.run.report.tables import raw
 from ludens.run.search import Search
 from ludens.run.search.many import searched
 from ludens.run.task import SUITES, Metric, Suite, Task, import_suite, suite
-from ludens.suites import PLAYED_BY_PEOPLE
+from ludens.suites import UNMEASURED
 
 INCOMPLETE = 3
 
@@ -103,7 +103,7 @@ def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
     for name in names:
         import_suite(name)
     suites = {}
-    for name in names or [name for name in SUITES.names() if name not in PLAYED_BY_PEOPLE]:
+    for name in names or [name for name in SUITES.names() if name not in UNMEASURED]:
         try:
             suites[name] = suite(name)
         except UsageError as error:

@@ -12,7 +12,7 @@ from dataclasses import Field, dataclass, field, replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -29,6 +29,10 @@ from ludens.run.stats import Bounds, Estimate, clustered_mean, seat_swapped, sea
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
+RIVAL = "RIVAL"
+"""In a seating: the entrant that meets the one under measurement; pairs of entrants play such a task."""
+
+Motive = Literal["competitive", "cooperative", "mixed"]
 
 Group = int | str
 """Episodes that belong together: the seed that they share, or their cluster (`Game.cluster`)."""
@@ -207,12 +211,16 @@ class Task:
     """Metrics that reports draw around one circle: how often players did this and that."""
     curve: str = ""
     """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
+    motive: Motive | None = None
+    """Where pairs of entrants play it: against each other, for a common return, or each for its own."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:
             raise BadOption(f"task {self.name!r} needs a seating, a metric and at least one episode.")
         if not all(MODEL in seating.values() for seating in self.seatings):
             raise BadOption(f"in task {self.name!r} a seating has no seat for the model.")
+        if any((RIVAL in seating.values()) != (self.motive is not None) for seating in self.seatings):
+            raise BadOption(f"task {self.name!r} needs both a motive and a seat for the rival, or neither.")
 
     def placed(self, index: int) -> tuple[int, int]:
         """Seed and seating of the episode with this index: every seed is played once in every seating."""
@@ -275,6 +283,8 @@ class Suite:
     """The keys of finished episodes in the folder of a run that its results leave out."""
     references: Path | None = None
     """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
+    anchor: str = ""
+    """The spec of the entrant whose rating is 0, where entrants meet each other."""
 
     @property
     def summary_metrics(self) -> list[Metric]:

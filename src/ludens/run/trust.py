@@ -14,7 +14,7 @@ from ludens.core.policy import Access, Setter, game_accesses, option_accesses
 from ludens.core.registry import GAMES
 from ludens.core.spec import parse_spec
 from ludens.run.plan import Plan
-from ludens.run.task import MODEL, suite_options
+from ludens.run.task import MODEL, RIVAL, suite_options
 
 
 def plan_accesses(plan: Plan) -> Iterator[Access]:
@@ -26,7 +26,7 @@ def plan_accesses(plan: Plan) -> Iterator[Access]:
     games = {task.game: GAMES.get(parse_spec(task.game).name) for task in plan.chosen.values()}
     for task in plan.chosen.values():
         yield from game_accesses(task.game)
-        opponents = {who for seating in task.seatings for who in seating.values()} - {MODEL}
+        opponents = {who for seating in task.seatings for who in seating.values()} - {MODEL, RIVAL}
         for spec in sorted({*opponents, *plan.players}):
             yield from player_accesses(spec, games[task.game])
 
