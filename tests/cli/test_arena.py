@@ -15,6 +15,7 @@ from ludens.run.store import read_progress
 from ludens.run.verify import verify_run
 from tests.cli.conftest import Run
 from tests.support.model_server import ModelServer, pick
+from tests.support.nano import write_random
 from tests.support.runs import HASTE, found
 from tests.support.runs import ludens as ludens_process
 
@@ -194,3 +195,18 @@ async def test_notes_are_part_of_recorded_prompts(tmp_path: Path) -> None:
 def test_who_cannot_reflect_is_refused(ludens: Run, argv: tuple[str, ...], words: str) -> None:
     ran = ludens("arena", "tic_tac_toe", *argv, "--reflect", "1")
     assert (ran.code, words in ran.err) == (2, True)
+
+
+def test_checkpoints_of_a_training_run_take_part(ludens: Run, tmp_path: Path) -> None:
+    for step in (5, 20):
+        folder = write_random(tmp_path / "training" / f"step-{step:06d}", ["Action: A1B2C3"], seed=step)
+        (folder / "training.json").write_text("{}")
+    argv = ("tic_tac_toe", "--checkpoints", str(tmp_path / "training"), "--listed", "true")
+    argv = (*argv, "--rounds", "3", "--no-blind-control", "--out", str(tmp_path / "run"))
+    ran = ludens("arena", *argv)
+    assert ran.code == 0, ran.err
+    assert "step 5" in ran.out
+    assert "step 20" in ran.out
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "Rating over training" in page
+    assert "Points: 5, 20." in page
