@@ -152,7 +152,7 @@ def test_time_left_covers_the_longest_running_episode() -> None:
     for one in jobs[:8]:
         time_left.end(one, 10.0)
     assert time_left.seconds(10.0) == 0.0
-    time_left.retry(jobs[0])
+    time_left.add(jobs[0])
     assert time_left.seconds(10.0) == 10.0
 
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ludens.run.engine import Engine, make_executor
 from ludens.run.lines import read_lines
+from ludens.run.plan import make_plan
 from ludens.run.results import Results, RunReader
+from ludens.run.store import Store
 from ludens.web import runs
 from ludens.web.runs import LiveRun, LiveRuns
 from tests.support.runs import TURNS, plan_of, played
@@ -62,3 +65,19 @@ async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:
     await live.get("newer", tmp_path / "newer")
     assert len(live._runs) == runs.MAX_LIVE
     await live.close()
+
+
+async def test_an_arena_is_shown_while_entrants_are_added(tmp_path: Path) -> None:
+    suite = "arena?games=kuhn_poker&rounds=2"
+    plan = make_plan(suite, {"a": "bot/first", "bot/random": "bot/random"})
+    await played(tmp_path / "run", plan)
+    run = LiveRun("run", tmp_path / "run")
+    await run.update(60)
+    assert run.snapshot is not None
+    assert {row.entries[0] for row in run.snapshot.suites[0]["scores"][0].rows} == {"a", "bot/random"}
+    more = make_plan(suite, {**plan.entrants, "b": "bot/best"})
+    with Store.extend(tmp_path / "run", more) as store:
+        await Engine(store, make_executor(more)).run()
+    await run.update(60)
+    assert {row.entries[0] for row in run.snapshot.suites[0]["scores"][0].rows} == {"a", "b", "bot/random"}
+    assert run.read_all

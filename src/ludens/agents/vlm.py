@@ -30,6 +30,11 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     if released and options.act == "tools":
         raise BadOption("this task sends the prompts of its dataset as they are: use act=text.")
     messages = _as_released(ask, options) if released else _asked(ask, options, templates)
+    if options.notes:
+        notes = templates.fill("notes", notes=options.notes)
+        first = messages[0] if messages[0].role == "system" else Message("system", ())
+        texts = [part for part in first.parts if isinstance(part, str)]
+        messages[: len(texts)] = [Message("system", (_joined(*texts, notes),))]
     for reply, reason in ask.refused:
         messages.append(_assistant(reply, templates))
         form = "" if released else ask.format.ask(ask.legal)
@@ -115,6 +120,7 @@ _FILLED: dict[str, dict[str, str]] = {
     "frames": {"count": "2"},
     "text": {"text": ""},
     "legal": {"actions": ""},
+    "notes": {"notes": ""},
     "refused": {"reason": "", "reply": ""},
 }
 _OTHER_STYLES = tuple(f"{style} {what}" for what in ("message", "tool") for style in STYLES)

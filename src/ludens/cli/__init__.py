@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("results:report", "Report the results of runs as a table, a web page or data."),
     "replay": ("verify:replay", "Replay an episode, verify it and show it."),
     "eval": ("eval:eval_", "Evaluate models or bots on a suite; print a table and write a report."),
+    "arena": ("arena:arena", "Let models meet each other in games; print ratings."),
     "resume": ("eval:resume", "Resume a run that was stopped."),
     "verify": ("verify:verify", "Replay and verify every episode of a run or a pack."),
     "pack": ("board:pack", "Put a finished run into one file that others can verify."),

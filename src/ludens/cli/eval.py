@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -41,6 +41,7 @@ from ludens.core.policy import Setter, permit
 from ludens.core.processes import cores
 from ludens.core.spec import Spec, parse_spec
 from ludens.models.ledger import Budget
+from ludens.run.arena.adaptive import AdaptiveSource
 from ludens.run.engine import Engine, RunResult, default_workers, make_executor
 from ludens.run.estimate import CostEstimate, estimate, unpriced_models
 from ludens.run.jobs import JobRunner, combine_errors
@@ -52,6 +53,7 @@ from ludens.run.store import Store, read_plan, read_progress
 from ludens.run.task import import_suite
 from ludens.run.tracking import check_tracker, track_results
 from ludens.run.trust import plan_accesses
+from ludens.suites.arena import arena_of
 
 STOPPED_EARLY = 3
 CONCURRENCY = 16
@@ -120,7 +122,13 @@ class ExecutionOptions:
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
 
-def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], options: ExecutionOptions) -> int:
+def execute_run(
+    plan: Plan,
+    folder: Path,
+    open_store: Callable[[], Store],
+    options: ExecutionOptions,
+    show: bool = True,
+) -> int:
     """Play the jobs of a run that are not done, then show the results; returns the exit code.
 
     The store is opened, and its folder created, once the run is confirmed.
@@ -136,9 +144,11 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
     estimate = _confirm(playable, jobs, options, budget)
     hint = partial(advice, plan, folder, options.flags, options.words)
     resume_hint = hint()
+    arena = arena_of(plan.suite)
     with open_store() as store:
+        source = AdaptiveSource(store, arena.adaptive) if arena and arena.adaptive else None
         try:
-            result = _play(store, playable, len(jobs), options, budget, estimate) if jobs else None
+            result = _play(store, playable, len(jobs), options, budget, estimate, source) if jobs else None
         except KeyboardInterrupt:
             aside(f"\nludens: stopped. {resume_hint}")
             return INTERRUPTED
@@ -146,12 +156,15 @@ def execute_run(plan: Plan, folder: Path, open_store: Callable[[], Store], optio
             code = usage_error(str(error))
             aside(hint([str(error)]))
             return code
-    show_results(folder)
+    if show:
+        show_results(folder)
     if options.track is not None:
         count = track_results(load_results([folder]), options.track)
         print(f"Reported to {options.track}: {plural(count, 'run')}.")
     if skipped := plan.chosen.keys() - playable.chosen.keys():
         aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
+    if source is not None and source.reason:
+        aside(f"ludens: {source.reason}")
     if result is None or result.complete:
         return STOPPED_EARLY if skipped else DONE
     how = hint(result.errors or [result.reason])
@@ -181,7 +194,13 @@ def _has_person(plan: Plan) -> bool:
 
 
 def _play(
-    store: Store, plan: Plan, jobs: int, options: ExecutionOptions, budget: Budget, estimate: CostEstimate
+    store: Store,
+    plan: Plan,
+    jobs: int,
+    options: ExecutionOptions,
+    budget: Budget,
+    estimate: CostEstimate,
+    source: Callable[[], Iterable[Job]] | None,
 ) -> RunResult:
     workers = options.workers
     if workers is None:
@@ -201,6 +220,7 @@ def _play(
             budget=budget,
             estimates=estimate.each,
             tasks=plan.chosen,
+            source=source,
             probe=estimate.usage.calls >= PROBED_CALLS,
             on_progress=display,
         )

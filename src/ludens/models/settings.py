@@ -186,6 +186,7 @@ def _json_object(text: str) -> dict[str, Any]:
 SEES: dict[str, Sees] = {"offered": "offered", "image": "image", "text": "text", "both": "both"}
 STYLES = ("direct", "cot", "explain")
 EXCHANGES = {"none": 0, "last": 1, "all": None}
+MAX_NOTES = 4_000
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,7 @@ class PromptOptions:
     memory: str = option("none", choices=tuple(EXCHANGES), help="earlier exchanges in the prompt")
     act: str = option("text", choices=("text", "tools"), help="reply in text, or through a tool call")
     templates: str = option("", help="folder with your own templates", touches=Touch.READ)
+    notes: str = option("", help="notes of the model that follow the rules, as --reflect writes them")
     overrides: TemplateOverrides | None = field(default=None, repr=False)
     """The contents of `templates`, read when the options are made."""
 
@@ -208,6 +210,8 @@ class PromptOptions:
         check_options(self, "the prompt")
         if self.blind and self.modality in ("text", "both"):
             raise BadOption(f"blind=true cannot be combined with modality={self.modality}.")
+        if len(self.notes) > MAX_NOTES:
+            raise BadOption(f"notes must have at most {MAX_NOTES:,} characters, not {len(self.notes):,}.")
         if self.templates and self.overrides is None:
             object.__setattr__(self, "overrides", TemplateOverrides.read(Path(self.templates)))
 

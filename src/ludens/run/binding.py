@@ -21,7 +21,6 @@ from ludens.models.settings import PromptOptions, is_model
 from ludens.run.lines import Head, repair_hint
 from ludens.run.plan import Job, Plan, job_key
 from ludens.run.rows import EPISODES
-from ludens.run.task import MODEL
 
 
 class PlanEdited(BadFile):
@@ -132,8 +131,7 @@ class PlanCheck:
 
     def _specs(self, task: Mapping[str, Any], job: Job | Head) -> dict[str, str]:
         seating = {**task["seatings"][job.seating], **self._plan.seated}
-        own = self._plan.entrants[job.entrant]
-        return {seat: own if who == MODEL else who for seat, who in seating.items()}
+        return self._plan.seat_specs(seating, job.entrant)
 
     def _with_traits(self, episode: Episode, specs: Mapping[str, str], game: Game) -> Episode:
         """The episode with what the planned players look at, and which of them retry without limit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
@@ -83,7 +83,8 @@ class RunResult:
 class Engine:
     """Plays the jobs of a run that are not done yet.
 
-    `estimates` says what one episode of a cell (entrant and task) is estimated to consume; with `probe`, each
+    `estimates` says what one episode of a cell (entrant and task) is estimated to consume; `source` is asked
+    for the next jobs when all earlier ones have been played, until it has none; with `probe`, each
     network model is sent one small request before the first episode; `on_progress` is called a few times a
     second and once at the end.
     """
@@ -97,6 +98,7 @@ class Engine:
         budget: Budget | None = None,
         estimates: Mapping[tuple[str, str], Usage] | None = None,
         tasks: Container[str] | None = None,
+        source: Callable[[], Iterable[Job]] | None = None,
         probe: bool = False,
         on_progress: Callable[[RunProgress], None] | None = None,
     ) -> None:
@@ -108,7 +110,8 @@ class Engine:
         """The jobs of each cell, numbered in the order in which they should start."""
         self._heads: list[tuple[int, tuple[str, str]]] = []
         """A heap: the number of the first job of each queue, and its cell."""
-        for job in store.pending():
+        self._source, self._unrecorded, self._failed = source, 0, set[str]()
+        for job in store.pending() if source is None else ():
             if job.task in chosen:
                 self._enqueue(job)
         retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
@@ -171,15 +174,25 @@ class Engine:
         """The jobs to start; None when none can start before a job in flight has ended."""
         while True:
             job = None
+            if not (self._heads or self._unrecorded or self.progress.stopping):
+                self._refill()
             if self._heads and not self.progress.stopping:
                 job, reason = self._take_job()
                 if job is not None:
                     self.progress.in_flight += 1
+                    self._unrecorded += 1
                     self._time_left.start(job, monotonic())
                     self._budget.start(job)
                 elif not self.progress.in_flight:
                     self.stop(reason)
             yield job
+
+    def _refill(self) -> None:
+        for job in self._source() if self._source is not None else ():
+            if job.key not in self._store.done and job.key not in self._failed:
+                self._enqueue(job)
+                self._time_left.add(job)
+                self.progress.total += 1
 
     def _take_job(self) -> tuple[Job | None, str]:
         """Remove the first job that the budget covers from its queue, or say why it covers none.
@@ -220,6 +233,7 @@ class Engine:
 
     def _record(self, job: Job, outcome: Outcome) -> None:
         row = outcome.row
+        self._unrecorded -= 1
         if not row.length:
             self._store.add(outcome)
         self.progress.count(row)
@@ -228,8 +242,9 @@ class Engine:
             self.stop(row.error.removeprefix(BUDGET_REACHED).rstrip("."))
         elif row.void and self._store.voids[job.key] <= self._store.plan.void_retries:
             self._enqueue(job)
-            self._time_left.retry(job)
+            self._time_left.add(job)
         elif row.void:
+            self._failed.add(job.key)
             self._errors.append(row.error)
 
     async def _update_regularly(self) -> None:

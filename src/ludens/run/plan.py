@@ -23,10 +23,11 @@ from ludens.core.registry import make
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.templates import TemplateOverrides
 from ludens.core.validation import Invalid, read_json
-from ludens.core.view import RenderOptions, view_of
+from ludens.core.view import RenderOptions
 from ludens.models import provider_spec
 from ludens.models.settings import ALIASES, PromptOptions, is_model
-from ludens.run.task import MODEL, Task, entrant_seats, import_suite, suite
+from ludens.run.seats import given_seats, reseat
+from ludens.run.task import MODEL, RIVAL, Task, entrant_seats, import_suite, suite
 
 _BUDGETED = ("anthropic", "google")
 """Kinds of models whose `reasoning_effort` may be a number of tokens."""
@@ -56,50 +57,10 @@ def _with_preset(text: str, preset: str) -> str:
     return str(Spec(spec.name, spec.address, {**added, **spec.options}))
 
 
-def seat_specs(players: Mapping[str, str]) -> dict[str, str]:
-    if seat := next((seat for seat, spec in players.items() if spec == MODEL), None):
-        raise BadOption(f"--seat {seat} needs the spec of a player, such as bot/oracle; {MODEL} is not one.")
-    return {seat: str(parse_spec(spec)) for seat, spec in players.items()}
-
-
 def seated_name(name: str, players: Mapping[str, str]) -> str:
     """The name of an entrant with the players of seats that the user filled: `gpt-4.1, expert: human`."""
     specs = {seat: parse_spec(spec) for seat, spec in players.items()}
     return ", ".join([name, *(f"{seat}: {Spec(s.name, None, s.options)}" for seat, s in specs.items())])
-
-
-def reseat(suite: str, tasks: Mapping[str, Task], players: Mapping[str, str]) -> dict[str, Task]:
-    """The tasks with these players in their seats.
-
-    A seating in which no seat is left for the model is not played; the others are played on the same seeds.
-    """
-    for seat in players:
-        having = [name for name, task in tasks.items() if seat in task.seatings[0]]
-        if not having:
-            seats = dict.fromkeys(seat for task in tasks.values() for seat in task.seatings[0])
-            raise UnknownName(f"seat of {suite}", seat, seats)
-        if missing := [name for name in tasks if name not in having]:
-            raise BadOption(
-                f"{', '.join(missing)} of {suite} {'has' if len(missing) == 1 else 'have'} no seat {seat!r}: "
-                f"choose tasks that have it with --tasks {','.join(having)}."
-            )
-    return {name: _reseat(task, players) for name, task in tasks.items()}
-
-
-def _reseat(task: Task, players: Mapping[str, str]) -> Task:
-    seatings = [{**seating, **players} for seating in task.seatings]
-    indices = [index for index, seating in enumerate(seatings) if MODEL in seating.values()]
-    if not indices:
-        flags = " and ".join(f"--seat {seat}" for seat in players)
-        raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
-    view = view_of(make(task.game), RenderOptions(), 0)
-    own = {seat for index in indices for seat, who in seatings[index].items() if who == MODEL}
-    return replace(
-        task,
-        seatings=tuple(seatings[index] for index in indices),
-        episodes=sum(len(range(index, task.episodes, len(seatings))) for index in indices),
-        blindable=task.blindable and any(view.offers(seat) != "text" for seat in own),
-    )
 
 
 CONTROL = " (blind)"
@@ -273,6 +234,7 @@ class Job:
     key: str
     """`entrant:task:seed:seating`, with `:sample` appended for every sample after the first (0)."""
     entrant: str
+    """Its name, or that of a match of two (`Plan.matches`)."""
     task: str
     seed: int
     seating: int
@@ -342,6 +304,27 @@ class Plan:
         return {who for task in self.chosen.values() for who in task.opponents}
 
     @cached_property
+    def matches(self) -> dict[str, tuple[str, str]]:
+        """Name of every match to the two entrants that meet; empty unless tasks have seats for rivals.
+
+        An entrant added later is the second in all its matches. Blind controls do not meet each other.
+        """
+        if not any(task.motive for task in self.chosen.values()):
+            return {}
+        names = list(self.entrants)
+        pairs = [(a, b) for place, b in enumerate(names) for a in names[: place + 1]]
+        seeing = [(a, b) for a, b in pairs if a not in self.controls or b not in self.controls]
+        return {f"{a} vs {b}": (a, b) for a, b in seeing}
+
+    def spec(self, entrant: str) -> str:
+        """The spec of an entrant, or of the first in a match."""
+        return self.entrants[self.matches.get(entrant, (entrant,))[0]]
+
+    def rival(self, entrant: str) -> str:
+        """The spec of the second in a match; empty for a single entrant."""
+        return self.entrants[self.matches[entrant][1]] if entrant in self.matches else ""
+
+    @cached_property
     def render(self) -> RenderOptions:
         overrides = TemplateOverrides.read(Path(self.templates)) if self.templates else None
         return RenderOptions(self.theme, self.size, overrides)
@@ -352,7 +335,13 @@ class Plan:
         return JobList(self)
 
     def playing(self, task: Task) -> list[str]:
-        """The entrants that play a task: all but blind controls where the task is not blindable."""
+        """The entrants that play a task: all but blind controls where the task is not blindable.
+
+        Of a task for pairs, the matches: an entrant meets itself unless one must win.
+        """
+        if task.motive is not None:
+            own = task.motive != "competitive"
+            return [name for name, (first, second) in self.matches.items() if own or first != second]
         return [name for name in self.entrants if task.blindable or name not in self.controls]
 
     def count(self, task: Task) -> int:
@@ -384,8 +373,11 @@ class Plan:
         return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        seating = self.chosen[job.task].seatings[job.seating]
-        return {seat: self.entrants[job.entrant] if who == MODEL else who for seat, who in seating.items()}
+        return self.seat_specs(self.chosen[job.task].seatings[job.seating], job.entrant)
+
+    def seat_specs(self, seating: Mapping[str, str], entrant: str) -> dict[str, str]:
+        players = {MODEL: self.spec(entrant), RIVAL: self.rival(entrant)}
+        return {seat: players.get(who, who) for seat, who in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
         return entrant_seats(self.chosen[job.task], job.seating)
@@ -415,7 +407,8 @@ class Plan:
     @cached_property
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
-        who = [self.suite, self.entrants, self.seated, self.controls]
+        # Entrants may be added to a plan of matches; the hashes of its jobs name who has played.
+        who = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
         return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
     @cached_property
@@ -423,10 +416,11 @@ class Plan:
         return cache(self._hash_cell)
 
     def _hash_cell(self, entrant: str, task: str) -> str:
-        spec = self.entrants[entrant]
-        specs = (spec, *self.seated.values())
+        spec, rival = self.spec(entrant), self.rival(entrant)
+        specs = (spec, *filter(None, [rival]), *self.seated.values())
         folders = [self.templates, *(parse_spec(player).options.get("templates", "") for player in specs)]
         rest = [self.template_hashes.get(folder) for folder in folders] + sorted(self.seated.items())
+        rest += [rival] if rival else []
         return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     def check_unchanged(self) -> None:
@@ -506,7 +500,7 @@ def make_plan(
     import_suite(suite_name)
     if not entrants:
         raise BadOption("there are no entrants: give at least one --model.")
-    bare = Plan(suite_name, dict(entrants), seat_specs(seated or {}), **choices)
+    bare = Plan(suite_name, dict(entrants), given_seats(seated or {}), **choices)
     for spec in bare.players:
         import_agent(spec)
     for task in bare.chosen.values():

@@ -84,7 +84,7 @@ class TimeLeft:
         self._seconds[job.cell] += now - started
         self._finished[job.cell] += 1
 
-    def retry(self, job: Job) -> None:
+    def add(self, job: Job) -> None:
         self._waiting[job.cell] += 1
 
     def seconds(self, now: float) -> float | None:

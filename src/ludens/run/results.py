@@ -56,6 +56,10 @@ class Row:
     seated: Mapping[str, str]
     """The seats that the user gave to other players; they are part of the name."""
     cells: Mapping[str, Cell]
+    players: tuple[str, str] | None = None
+    """The two entrants of a match; the row is that of the first."""
+    rival: str = ""
+    """The spec of the second of them."""
     summaries: Mapping[str, Estimate] = field(default_factory=dict)
     """The summaries of the suite whose tasks were played."""
 
@@ -104,6 +108,11 @@ class SuiteResults:
         """Comparisons of entrants, except blind controls, on the first metric of each task."""
         return tuple(pair for task in self.tasks.values() for pair in self._pairs(task))
 
+    @property
+    def is_arena(self) -> bool:
+        """Whether entrants met each other."""
+        return any(task.motive for task in self.tasks.values())
+
     @cached_property
     def comparable(self) -> frozenset[str]:
         """The tasks that an entrant played with the players whom the suite seats, as others did."""
@@ -129,6 +138,8 @@ class SuiteResults:
         )
 
     def _pairs(self, task: Task) -> Iterator[Pair]:
+        if task.motive is not None:  # ratings compare entrants; matches are not compared
+            return
         metric = task.metrics[0]
         rows = [row for row in self.rows if not row.blind and task.name in row.cells]
         cells = {row.name: row.cells[task.name] for row in rows}
@@ -262,14 +273,17 @@ class RunReader:
     def rows(self, last: bool = False) -> Iterator[Row]:
         """The entrants of the run; with `last`, the cells are handed over, which halves the memory."""
         plan, take = self.plan, self._cells.pop if last else self._cells.get
-        for entrant, spec in plan.entrants.items():
+        for entrant in plan.matches or plan.entrants:
             cells = {
                 name: reader.cell(plan.count(task), self.whole.anchors.get(name))
                 for name, task in plan.chosen.items()
                 if (reader := take((entrant, name), None)) is not None
             }
             name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
-            yield Row(name, spec, (self.folder,), render, plan.seated, cells)
+            players, rival = plan.matches.get(entrant), plan.rival(entrant)
+            if cells:
+                folders, spec = (self.folder,), plan.spec(entrant)
+                yield Row(name, spec, folders, render, plan.seated, cells, players, rival)
 
 
 def _merge(row: Row, rows: list[Row]) -> None:
@@ -295,7 +309,7 @@ def _with_unique_names(rows: Sequence[Row]) -> list[Row]:
 
 def _with_controls(row: Row, rows: Sequence[Row]) -> Row:
     """The row with its blind controls: entrants with the same spec but for `blind`, with shared episodes."""
-    if row.blind:
+    if row.blind or row.players:  # ratings compare entrants of matches with their controls
         return row
     common = (control_key(row.spec), row.seated)
     controls = [other for other in rows if other.blind and (control_key(other.spec), other.seated) == common]

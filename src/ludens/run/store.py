@@ -136,6 +136,21 @@ class Store:
         plan.check_unchanged()
         return cls(folder, plan)
 
+    @classmethod
+    def extend(cls, folder: Path, plan: Plan) -> Self:
+        """The folder of a plan of matches to which entrants were added; what was played stays."""
+        before = read_plan(folder)
+        if before.jobs_hash != plan.jobs_hash or before.entrants.items() - plan.entrants.items():
+            raise BadOption(f"{str(folder)!r} contains another run; choose another --out or resume that run.")
+        lock = LineFile(folder / EPISODES)  # raises if a process plays the run
+        try:
+            write_atomically(folder / "run.json", plan.to_json())
+        except OSError as error:
+            raise file_error("write into", folder, error) from None
+        finally:
+            lock.close()
+        return cls(folder, plan)
+
     def __enter__(self) -> Self:
         self._file = LineFile(self.folder / EPISODES, self._durable)
         try:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -30,6 +30,10 @@ from ludens.run.stats import Bounds, Estimate, clustered_mean, seat_swapped, sea
 
 MODEL = "MODEL"
 """In a seating: the agent under measurement."""
+RIVAL = "RIVAL"
+"""In a seating: the entrant that meets the one under measurement; pairs of entrants play such a task."""
+
+Motive = Literal["competitive", "cooperative", "mixed"]
 
 Group = int | str
 """Episodes that belong together: the seed that they share, or their cluster (`cluster_of`)."""
@@ -226,17 +230,21 @@ class Task:
     """Metrics that reports draw around one circle: how often players did this and that."""
     curve: str = ""
     """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
+    motive: Motive | None = None
+    """Where pairs of entrants play it: against each other, for a common return, or each for its own."""
 
     def __post_init__(self) -> None:
         if not self.seatings or not self.metrics or self.episodes < 1:
             raise BadOption(f"task {self.name!r} needs a seating, a metric and at least one episode.")
         if not all(MODEL in seating.values() for seating in self.seatings):
             raise BadOption(f"in task {self.name!r} a seating has no seat for the model.")
+        if any((RIVAL in seating.values()) != (self.motive is not None) for seating in self.seatings):
+            raise BadOption(f"task {self.name!r} needs both a motive and a seat for the rival, or neither.")
 
     @property
     def opponents(self) -> list[str]:
         """The specs of the players in the seats that are not measured."""
-        return sorted({who for seating in self.seatings for who in seating.values()} - {MODEL})
+        return sorted({who for seating in self.seatings for who in seating.values()} - {MODEL, RIVAL})
 
     def placed(self, index: int) -> tuple[int, int]:
         """Seed and seating of the episode with this index: every seed is played once in every seating."""
@@ -301,6 +309,8 @@ class Suite:
     """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
     deaf: bool = False
     """Whether entrants are told what matters instead of shown it: their baseline does not listen."""
+    anchor: str = ""
+    """The spec of the entrant whose rating is 0, where entrants meet each other."""
 
     @property
     def summary_metrics(self) -> list[Metric]:

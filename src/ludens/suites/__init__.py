@@ -1,6 +1,7 @@
 """Suites: the tasks, metrics, published tables and deliberate deviations of one paper each."""
 
 CATALOGUE = {
+    "arena": "ludens.suites.arena:Arena",
     "comma": "ludens.suites.comma:CommaSuite",
     "comma-baseline": "ludens.suites.comma:CommaBaseline",
     "comma-expert": "ludens.suites.comma:CommaExpert",
@@ -36,7 +37,7 @@ CATALOGUE = {
     "vs-bench-sight-mini": "ludens.suites.vs_bench.sight:VsBenchSightMini",
 }
 
-TASKS_IN_OPTIONS = ("files", "play", "study")
+TASKS_IN_OPTIONS = ("arena", "files", "play", "study")
 """Suites whose tasks are in their options: nothing to measure in advance."""
 
 GAMES = {

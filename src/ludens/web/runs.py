@@ -308,7 +308,7 @@ def linker(run: str) -> Callable[[TableRow, Entry, Column], str | None]:
         if source is None or not column.numbers or entry == NOTHING:
             return None
         kind = column.name if column.name in ("fallback", "void") else ""
-        return Query(source.entrant, source.task, kind).address(run)
+        return Query(source.entrant, source.task, kind, source.seed).address(run)
 
     return link
 

@@ -13,9 +13,10 @@ from typing import Literal, get_args
 
 from ludens.core.errors import UnknownName
 from ludens.core.plain import one_line
+from ludens.run.report.arena import arena_tables, headline_tables, improvement
 from ludens.run.report.table import Table, split
 from ludens.run.report.tables import all_tables, judged_table, scores, standard_deviations, task_scores
-from ludens.run.results import Results, load_results
+from ludens.run.results import Results, SuiteResults, load_results
 from ludens.run.verify import verification_text
 
 __all__ = ["FORMATS", "Format", "load_results", "render", "suffixes", "tables_of"]
@@ -57,7 +58,7 @@ def render(
             lines = "".join(f"- {table.markdown_escape(line)}\n" for line in verification_lines(results))
             return f"{table.markdown(tables_of(results, metrics))}\n{lines}".encode()
         case "latex":
-            parts = [part for suite in results.suites for part in split(scores(suite, metrics))]
+            parts = [part for suite in results.suites for part in _first_tables(suite, metrics)]
             return table.latex(parts).encode()
         case "csv" | "parquet":
             write = data.csv_bytes if format == "csv" else data.parquet_bytes
@@ -75,17 +76,27 @@ def render(
 
 
 def tables_of(results: Results, metrics: Sequence[str] = ()) -> list[Table]:
-    return [
-        table
-        for suite in results.suites
-        for table in (*all_tables(suite, metrics), standard_deviations(suite), judged_table(suite))
-        if table is not None
-    ]
+    return [table for suite in results.suites for table in _all_tables(suite, metrics) if table is not None]
+
+
+def _all_tables(suite: SuiteResults, metrics: Sequence[str]) -> list[Table | None]:
+    if suite.is_arena:
+        return [*arena_tables(suite), judged_table(suite)]
+    rest = standard_deviations(suite), judged_table(suite)
+    return [*all_tables(suite, metrics), improvement(suite), *rest]
+
+
+def _first_tables(suite: SuiteResults, metrics: Sequence[str] = ()) -> list[Table]:
+    return headline_tables(suite) if suite.is_arena else split(scores(suite, metrics))
 
 
 def main_tables(results: Results) -> list[Table]:
     """The scores of every suite, for those who want nothing else."""
-    tables = [part for suite in results.suites for part in (*split(scores(suite)), task_scores(suite))]
+    tables = [
+        part
+        for suite in results.suites
+        for part in (*_first_tables(suite), task_scores(suite), improvement(suite))
+    ]
     return [table for table in tables if table is not None]
 
 

@@ -391,6 +391,7 @@ class CurveChart:
     points: Sequence[str]
     lines: Sequence[CurveLine]
     high: float
+    low: float = 0.0
 
     @property
     def description(self) -> str:
@@ -403,7 +404,7 @@ class CurveChart:
 
     @property
     def ticks(self) -> list[float]:
-        return [self.high * share / 4 for share in range(5)]
+        return [round(self.low + (self.high - self.low) * share / 4, 10) for share in range(5)]
 
     def x(self, index: int) -> float:
         left, _, right, _ = self.plot
@@ -411,7 +412,8 @@ class CurveChart:
 
     def y(self, value: float) -> float:
         _, top, _, bottom = self.plot
-        return round(bottom - (bottom - top) * min(max(value / self.high, 0.0), 1.0), 1)
+        share = (value - self.low) / (self.high - self.low)
+        return round(bottom - (bottom - top) * min(max(share, 0.0), 1.0), 1)
 
     def path(self, line: CurveLine) -> str:
         points = enumerate(line.values)

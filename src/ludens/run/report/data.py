@@ -13,9 +13,11 @@ from typing import Any, get_type_hints
 import orjson
 
 from ludens.core.errors import MissingExtra
+from ludens.run.arena.standings import standings_of
 from ludens.run.cells import Cell
 from ludens.run.index import index_rows
 from ludens.run.plan import SETTINGS, Plan, all_settings, seated_name
+from ludens.run.report.arena import arena_data, rating_rows
 from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
 from ludens.run.results import Results, Row, SuiteResults
@@ -77,7 +79,7 @@ METRIC = "metric."
 
 
 EPISODE_COLUMNS: Types = {
-    "suite": str, "run": str, "key": str, "task": str, "game": str, "entrant": str, "spec": str,
+    "suite": str, "run": str, "key": str, "task": str, "game": str, "entrant": str, "spec": str, "rival": str,
     "seed": int, "seating": int, "sample": int, "cluster": str, "status": str, "seats": str, "returns": str,
     "moves": int, "fallbacks": int, "retried": int, "replies": int, "truncated": int, "input_tokens": int,
     "output_tokens": int, "cost": float, "seconds": float, "error": str,
@@ -110,8 +112,8 @@ def episode_rows(results: Results) -> Iterator[dict[str, Any]]:
     for folder, plan in results.plans.items():
         maker = RowMaker.of(plan)
         settings = {
-            entrant: {**dict.fromkeys(SETTINGS), **all_settings(spec)}
-            for entrant, spec in plan.entrants.items()
+            entrant: {**dict.fromkeys(SETTINGS), **all_settings(plan.spec(entrant))}
+            for entrant in plan.matches or plan.entrants
         }
         for read in index_rows(folder, plan, maker):
             row: EpisodeRow = read.pop("measured", None) or EpisodeRow.from_dict(read)
@@ -127,7 +129,8 @@ def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
         "suite": plan.suite,
         "run": str(folder),
         "entrant": seated_name(row.entrant, plan.seated),
-        "spec": plan.entrants[row.entrant],
+        "spec": plan.spec(row.entrant),
+        "rival": plan.rival(row.entrant) or None,
         "seats": ";".join(entrant_seats(plan.chosen[row.task], row.seating)),
         "returns": None if row.void else orjson.dumps(row.returns).decode(),
         "input_tokens": row.usage.input_tokens,
@@ -231,6 +234,11 @@ COLUMNS = tuple(column.name for column in fields(ResultRow))
 def result_rows(results: SuiteResults) -> Iterator[ResultRow]:
     """All rows of a suite, then references, then published numbers."""
     references = ReferenceScores(results)
+    if results.is_arena:
+        specs = standings_of(results).specs
+        for name, where, metric, estimate in rating_rows(results):
+            bare = ResultRow(results.suite.name, "ours", name, where, metric, specs[name], percent=False)
+            yield _with_estimate(replace(bare, higher_is_better=True, **all_settings(specs[name])), estimate)
     for row in results.rows:
         theme, size, _ = row.render
         runs = ";".join(map(str, row.folders))
@@ -248,17 +256,17 @@ def result_rows(results: SuiteResults) -> Iterator[ResultRow]:
             if name not in results.tasks:
                 continue
             task, anchored = results.tasks[name], name in results.suite.anchors
-            metric = task.metrics[0]
-            percent = metric.percent and not anchored
+            first = task.metrics[0]
+            percent = first.percent and not anchored
             yield ResultRow(
                 results.suite.name,
                 source.source,
                 source.model,
                 name,
-                NORMALISED if anchored else metric.name,
+                NORMALISED if anchored else first.name,
                 game=task.game,
                 percent=percent,
-                higher_is_better=anchored or metric.higher_is_better,
+                higher_is_better=anchored or first.higher_is_better,
                 mean=value / 100 if percent else value,
             )
 
@@ -402,6 +410,7 @@ def _suite(results: SuiteResults) -> dict[str, Any]:
         "judged": judged_data(results),
         "warnings": warnings(results),
         "cautions": results.cautions,
+        "arena": arena_data(results) if results.is_arena else None,
         "episodes": [episode for row, cell in cells for episode in _episodes(row, cell)],
     }
 

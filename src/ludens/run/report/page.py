@@ -17,12 +17,20 @@ from markupsafe import Markup
 
 from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
+from ludens.run.arena.standings import standings_of
 from ludens.run.cells import Cell
 from ludens.run.comparisons import Place
 from ludens.run.replays import evenly, last_picture
 from ludens.run.report import charts, tables
+from ludens.run.report.arena import (
+    arena_charts,
+    arena_tables,
+    headline_tables,
+    improvement,
+    improvement_charts,
+)
 from ludens.run.report.references import evidence
-from ludens.run.report.table import split
+from ludens.run.report.table import Column, Entry, TableRow, split
 from ludens.run.report.tables import judged_table, standard_deviations
 from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.verify import verification_text
@@ -113,6 +121,10 @@ class Pick:
     """Of the task's first metric."""
 
     @property
+    def key(self) -> str:
+        return self.cell.episodes[self.place].key
+
+    @property
     def value_text(self) -> str:
         metric = self.cell.task.metrics[0]
         scale, unit = (100, "%") if metric.percent else (1, "")
@@ -150,6 +162,8 @@ def steps_to_show(episode: Episode, seats: Sequence[str]) -> set[int]:
     return chosen | set(evenly([step for step in own if step not in chosen], MAX_STEPS - len(chosen)))
 
 
+MOST_OF_MATCH = 1
+"""Episodes of one match and task that are shown, besides upsets: there are many matches."""
 REPORT_SIZE = 4_000_000
 """About how many characters of pictures and prompts a report contains at most."""
 EPISODE_SIZE = 30_000_000
@@ -192,13 +206,42 @@ def _suite(results: SuiteResults, metrics: Sequence[str], episodes: int, limit: 
     order = {
         (row.name, name): (i, n) for n, row in enumerate(results.rows) for i, name in enumerate(results.tasks)
     }
-    cards = [_card(pick, limit) for pick in pick_episodes(results, episodes)]
+    picks = {(p.row.name, p.cell.task.name, p.place): p for p in upset_picks(results) if episodes}
+    most = min(episodes, MOST_OF_MATCH) if results.is_arena else episodes
+    for pick in pick_episodes(results, most):
+        picks.setdefault((pick.row.name, pick.cell.task.name, pick.place), pick)
+    cards = [_card(pick, limit) for pick in picks.values()]
     cards.sort(key=lambda card: order[card["pick"].row.name, card["pick"].cell.task.name])
-    return {**sections(results, metrics), "cards": cards}
+    linked = [card["pick"].key for card in cards if "upset" in card["pick"].tags]
+    upsets = {key: f"upset-{number}" for number, key in enumerate(linked, 1)}
+    for card in cards:
+        card["id"] = upsets.get(card["pick"].key, "")
+
+    def link(row: TableRow, entry: Entry, column: Column) -> str | None:
+        return f"#{upsets[entry]}" if column.name == "episode" and entry in upsets else None
+
+    return {**sections(results, metrics), "cards": cards, "link": link}
+
+
+def upset_picks(results: SuiteResults) -> list[Pick]:
+    """The upsets of an arena, which its table links to."""
+    if not results.is_arena:
+        return []
+    return [
+        Pick(played.row, played.cell, played.place, ("upset",), played.game.score)
+        for _, _, _, played in standings_of(results).upsets
+    ]
 
 
 def sections(results: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, Any]:
-    summaries = tables.task_scores(results), tables.metric_summaries(results), standard_deviations(results)
+    if results.is_arena:
+        return _arena_sections(results)
+    summaries = (
+        tables.task_scores(results),
+        improvement(results),
+        tables.metric_summaries(results),
+        standard_deviations(results),
+    )
     return {
         "results": results,
         "evidence": evidence(results),
@@ -210,9 +253,25 @@ def sections(results: SuiteResults, metrics: Sequence[str] = ()) -> dict[str, An
             *filter(None, [charts.radar_chart(results)]),
             *charts.behaviour_charts(results),
             *charts.curve_charts(results),
+            *improvement_charts(results),
         ],
         "confusion": list(charts.confusion_charts(results)),
         "pairs": tables.pairs(results),
+        "matches": (),
+        "replies": tables.replies(results),
+        "judged": judged_table(results),
+    }
+
+
+def _arena_sections(results: SuiteResults) -> dict[str, Any]:
+    first = headline_tables(results)
+    return {
+        **{name: [] for name in ("evidence", "summaries", "radars", "confusion")},
+        **dict.fromkeys(("further", "pairs")),
+        "results": results,
+        "scores": first,
+        "bars": arena_charts(results),
+        "matches": arena_tables(results)[len(first) : -1],
         "replies": tables.replies(results),
         "judged": judged_table(results),
     }

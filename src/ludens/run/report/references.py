@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 
+from ludens.run.arena.standings import standings_of
 from ludens.run.cells import TRUNCATED_LIMIT, Cell
 from ludens.run.comparisons import MIN_NONZERO
 from ludens.run.references import BLIND, DEAF, UPPER, Kind, Score, TaskReferences, references_of
@@ -194,7 +195,9 @@ def sentences(results: SuiteResults) -> list[str]:
 
 
 def warnings(results: SuiteResults) -> list[str]:
-    """One line for each entrant whose results are doubtful."""
+    """One line for each entrant whose results are doubtful; of matches, what is doubtful about ratings."""
+    if results.is_arena:
+        return standings_of(results).warnings
     scores = ReferenceScores(results)
     return [warning for row in results.rows if (warning := scores.warning(row))]
 

@@ -29,10 +29,11 @@ MAX_COLUMNS, CHUNK = 12, 8
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The episodes behind a number: of one entrant, on one task; of all where empty."""
+    """The episodes behind a number: of one entrant, on one task and seed; of all where empty."""
 
     entrant: str = ""
     task: str = ""
+    seed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

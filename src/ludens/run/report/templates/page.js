@@ -17,3 +17,13 @@ for (const form of document.querySelectorAll(".filters")) {
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
 }
+const open = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && target.matches("details")) {
+    target.hidden = false;
+    target.open = true;
+    target.scrollIntoView();
+  }
+};
+window.addEventListener("hashchange", open);
+open();

@@ -1,0 +1,196 @@
+"""`ludens arena`: models, bots and checkpoints meet each other; ratings, cross-play, upsets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ludens.cli.arguments import Allowed, Flag, Size, Theme, Whole, Words, at_least, render_options
+from ludens.cli.eval import ExecutionOptions, default_folder, execute_run
+from ludens.cli.reflect import Reflection
+from ludens.core.errors import BadFile, BadOption
+from ludens.core.policy import Setter, permit
+from ludens.core.spec import Spec, parse_spec
+from ludens.run.plan import Entrants, Plan, entrants_of, make_plan
+from ludens.run.store import Store, read_plan
+from ludens.run.trust import plan_accesses
+from ludens.suites.arena import NAME, arena_of
+
+
+def arena(
+    games: str = "",
+    /,
+    *,
+    model: Annotated[Words, Parameter(name=["--model", "-m"])] = (),
+    name: Words = (),
+    checkpoints: Path | None = None,
+    into: Path | None = None,
+    rounds: Whole | None = None,
+    anchor: str | None = None,
+    listed: Literal["both", "true", "false"] | None = None,
+    reflect: Whole = 0,
+    notes_length: Whole = 1000,
+    adaptive: Flag = False,
+    certainty: float = 0.95,
+    seed: Whole = 0,
+    out: Path | None = None,
+    theme: Theme = "classic",
+    size: Size = 512,
+    modality: Literal["image", "text", "both"] | None = None,
+    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
+    style: Literal["direct", "cot", "explain"] | None = None,
+    frames: Whole | None = None,
+    memory: Literal["none", "last", "all"] | None = None,
+    templates: Path | None = None,
+    preset: str = "",
+    allow: Allowed = (),
+    options: ExecutionOptions | None = None,
+) -> int:
+    """Let models meet each other in games: every pair in all seats on shared seeds; print ratings.
+
+    Resumable, with budgets. A model can be added later: only its games are played.
+
+    Args:
+        games: Games, separated by commas: breakthrough,hanabi,spy.
+        model: Model or bot that takes part: openai/gpt-4.1, nano, bot/mcts, ...; repeat it.
+        name: Name of each --model in tables, in the same order.
+        checkpoints: Folder of a training run, whose checkpoints take part.
+        into: Folder of an arena to which models are added.
+        rounds: Seeds on which every pair meets, in all seats; 50 by default.
+        anchor: Bot whose rating is 0; it takes part too. Default: bot/random.
+        listed: Show players the legal moves (true), or not (false), or play both as separate tasks where
+            the list describes the board (default).
+        reflect: Rounds of practice against the anchor; after each, models write notes that their next prompts
+            contain, and are measured on held-out seeds with pictures in random themes.
+        notes_length: Most characters of notes.
+        adaptive: Play the most informative pairs first, and stop when the order is certain.
+        certainty: How certain the order must be with --adaptive.
+        seed: Added to the seed of every episode.
+        out: Folder of the run; runs/arena-...-TIME by default.
+        modality: What models see: pictures, text, or both; by default what the game offers.
+        blind_control: Each model that looks at pictures also takes part with blank ones; this is the default.
+        style: Answer directly (default), reason first, or answer and explain.
+        frames: Number of latest observations shown as pictures; 1 by default.
+        memory: Earlier exchanges kept in the prompt; none by default.
+        templates: Folder with your own templates: agent.md, GAME.md.
+        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
+    """
+    values = {"modality": modality, "style": style, "frames": frames, "memory": memory}
+    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
+    own = str(templates.resolve()) if templates else ""
+    specs = [*model, *(checkpoint_specs(checkpoints) if checkpoints else {})]
+    if not name:
+        refuse_repeated(specs)
+    elif len(name) != len(model):
+        raise BadOption(f"there are {len(model)} models but {len(name)} names: name all of them or none.")
+    names = [*(name or ()), *(checkpoint_specs(checkpoints).values() if checkpoints else ())]
+    if names and not name:
+        names = [*entrants_of(model).specs, *names]
+    entrants = entrants_of(
+        specs, names, prompt_options, templates=own, preset=preset, blind_control=blind_control
+    )
+    execution = options or ExecutionOptions()
+    if into is not None:
+        fixed = {"games": games, "--rounds": rounds, "--anchor": anchor, "--listed": listed, "--out": out}
+        if given := [flag for flag, value in fixed.items() if value] + (["--adaptive"] if adaptive else []):
+            raise BadOption(f"{given[0]} of an arena cannot change: drop it, or start another arena.")
+        plan = extended(into, entrants, allow)
+        return execute_run(plan, into, lambda: Store.extend(into, plan), execution)
+    render = render_options(theme, size)
+    if not games:
+        raise BadOption("name the games, for example: ludens arena breakthrough,hanabi --model A --model B.")
+    at_least("--reflect", reflect, 0)
+    if len(specs) < 2 and not (reflect and specs):
+        raise BadOption("an arena needs at least two entrants: add another --model.")
+    if not 0 < certainty < 1:
+        raise BadOption(f"--certainty must be between 0 and 1, not {certainty:g}.")
+    chosen = {
+        "games": games,
+        "rounds": str(at_least("--rounds", rounds, 1)) if rounds is not None else "",
+        "anchor": str(parse_spec(anchor)) if anchor else "",
+        "listed": listed or "",
+        "adaptive": f"{certainty:g}" if adaptive else "",
+    }
+    suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
+    settings = arena_of(suite)
+    assert settings is not None
+    folder = out or default_folder(NAME, [one for one in entrants.specs if one not in entrants.controls])
+    if reflect:
+        if adaptive:
+            raise BadOption("--reflect and --adaptive cannot be combined.")
+        chosen["against"] = settings.anchor
+        suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
+        writers = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
+        rest = (reflect, settings.rounds, notes_length, seed, render.theme, render.size, own)
+        return Reflection(suite, writers, *rest).play(folder, execution)
+    plan = make_plan(
+        suite,
+        with_anchor(entrants.specs, settings.anchor),
+        seed=seed,
+        theme=render.theme,
+        size=render.size,
+        templates=own,
+        controls=entrants.controls,
+    )
+    return execute_run(plan, folder, lambda: Store.create(folder, plan), execution)
+
+
+def refuse_repeated(specs: Sequence[str]) -> None:
+    counts = Counter(str(parse_spec(spec)) for spec in specs)
+    if repeated := next((spec for spec, times in counts.items() if times > 1), None):
+        raise BadOption(f"{repeated} takes part twice: tell the two apart with one --name for each --model.")
+
+
+def with_anchor(specs: dict[str, str], anchor: str) -> dict[str, str]:
+    """The entrants with the bot whose rating is 0, if it is not one of them."""
+    if anchor in specs.values():
+        return specs
+    if not parse_spec(anchor).name.startswith("bot/"):
+        raise BadOption(f"--anchor must be a bot, such as bot/random, not {anchor!r}.")
+    if anchor in specs:
+        raise BadOption(f"an entrant has the name of the anchor, {anchor!r}: give it another --name.")
+    return {**specs, anchor: anchor}
+
+
+def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
+    """The plan of an arena with further entrants."""
+    plan = read_plan(folder)
+    if arena_of(plan.suite) is None:
+        raise BadOption(f"{str(folder)!r} is not an arena: `ludens resume` continues it.")
+    if not entrants.specs:
+        raise BadOption("name the models to add with --model.")
+    permit(plan_accesses(plan), Setter.FILE, allow)
+    plan.check_unchanged()
+    for name, spec in entrants.specs.items():
+        if name in plan.entrants:
+            raise BadOption(f"an entrant {name!r} takes part already: give the new one another --name.")
+        if spec in plan.entrants.values():
+            before = next(known for known, own in plan.entrants.items() if own == spec)
+            raise BadOption(f"{spec} takes part already, as {before!r}.")
+    made = make_plan(
+        plan.suite,
+        {**plan.entrants, **entrants.specs},
+        seed=plan.seed,
+        theme=plan.theme,
+        size=plan.size,
+        templates=plan.templates,
+        controls={**plan.controls, **entrants.controls},
+    )
+    return replace(plan, entrants=made.entrants, controls=made.controls, template_hashes=made.template_hashes)
+
+
+def checkpoint_specs(folder: Path) -> dict[str, str]:
+    """The spec of every checkpoint of a training run to its name: `step 100`."""
+    from ludens.train.checkpoint import PREFIX, Checkpoints
+    from ludens.train.nano.weights import SETTINGS
+
+    paths = Checkpoints(folder).all()
+    if len(paths) < 2:
+        raise BadFile(f"{str(folder)!r} has {len(paths)} checkpoints; an arena needs two or more.")
+    kinds = {path: "nano" if (path / SETTINGS).is_file() else "hf" for path in paths}
+    return {f"{kinds[path]}/{path}": f"step {int(path.name.removeprefix(PREFIX))}" for path in paths}

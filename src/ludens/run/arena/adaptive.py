@@ -1,0 +1,104 @@
+"""Which games an arena plays next when it plays no more than the order of its entrants needs.
+
+After some games of every match, the matches are played next that are expected to tell most about neighbours
+in the order whose places are not certain. The chance of error is shared by all pairs of neighbours and by all
+looks at the results, so that looking often does not make an order appear certain.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import pi
+
+from ludens.core.plain import plural
+from ludens.run.arena.ratings import Ratings
+from ludens.run.arena.standings import RatingColumn, Standings
+from ludens.run.plan import Job
+from ludens.run.results import RunReader, results_of
+from ludens.run.store import Store
+
+FIRST_SEEDS, MORE_SEEDS = 6, 4
+"""Seeds of every match before the first look, and of chosen matches before the next."""
+NEAR_BEST = 0.5
+"""Matches are played if they are expected to tell at least this share of what the best one tells."""
+RESAMPLES = 499
+
+
+class AdaptiveSource:
+    """Gives the jobs of the next block each time it is called, and none when nothing is left to learn.
+
+    Args:
+        store: The run, open for writing.
+        level: How certain the whole order must be, such as 0.95.
+    """
+
+    def __init__(self, store: Store, level: float) -> None:
+        self._store, self._level = store, level
+        self._reader: RunReader | None = None
+        self.reason = ""
+        """Why no more rated games are needed."""
+
+    def __call__(self) -> list[Job]:
+        plan = self._store.plan
+        rated = {name for name, task in plan.chosen.items() if task.motive == "competitive"}
+        waiting, played = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
+        others: list[Job] = []
+        for job in plan.jobs:
+            if job.key in self._store.done:
+                if job.task in rated:
+                    played[job.entrant].add(job.seed)
+            else:
+                (waiting[job.entrant] if job.task in rated else others).append(job)
+        first = {plan.seed + task.first_seed + n for task in plan.chosen.values() for n in range(FIRST_SEEDS)}
+        if block := [job for jobs in waiting.values() for job in jobs if job.seed in first]:
+            return block
+        if waiting and (chosen := self._choose(waiting, played)):
+            return chosen
+        if not self.reason:
+            left = sum(map(len, waiting.values()))
+            self.reason = (
+                f"the order is certain at {self._level:g}; {plural(left, 'game')} were not needed."
+                if left
+                else f"all games were played, but the order is not certain at {self._level:g}."
+            )
+        return others
+
+    def _choose(self, waiting: dict[str, list[Job]], played: dict[str, set[int]]) -> list[Job]:
+        """The next block: the matches that tell most about neighbours whose order is not certain."""
+        ratings = self._ratings()
+        looks = 1 + max(0, max(map(len, played.values())) - FIRST_SEEDS) // MORE_SEEDS
+        open_pairs = self.open_pairs(ratings, looks)
+        if not open_pairs:
+            return []
+        matches = self._store.plan.matches
+        names = [name for name in waiting if all(who in ratings.rated for who in matches[name])]
+        gains = dict(zip(names, ratings.gains([matches[name] for name in names], open_pairs), strict=True))
+        best = max(gains.values(), default=0.0)
+        return [
+            job
+            for name, gain in gains.items()
+            if gain >= NEAR_BEST * best
+            for job in _first_seeds(waiting[name], MORE_SEEDS)
+        ]
+
+    def open_pairs(self, ratings: Ratings, looks: int) -> list[tuple[str, str]]:
+        """Neighbours in the order, blind controls left out, whose places are not certain at this look."""
+        order = [name for name in ratings.order if name not in self._store.plan.controls]
+        pairs = list(pairwise(order))
+        allowed = (1 - self._level) * 6 / (pi * looks) ** 2 / max(len(pairs), 1)
+        return [pair for pair in pairs if ratings.chance_above(*pair) < 1 - allowed]
+
+    def _ratings(self) -> Ratings:
+        self._store.index_shards()
+        self._reader = self._reader or RunReader(self._store.folder)
+        self._reader.read()
+        [results] = results_of([self._reader]).suites
+        standings = Standings(results, RESAMPLES)
+        return standings.ratings(RatingColumn("adaptive", tuple(standings.games)))
+
+
+def _first_seeds(jobs: Sequence[Job], number: int) -> Iterable[Job]:
+    seeds = sorted({job.seed for job in jobs})[:number]
+    return (job for job in jobs if job.seed in seeds)
