@@ -43,6 +43,7 @@ SHORT = {
     "overcooked": "horizon=3",
     "pong": "decisions=3",
     "spy": "civilians=2&rounds=1",
+    "sudoku": "clues=79",
 }
 """Options with which a game is soon over."""
 
