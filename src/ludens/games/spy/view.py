@@ -161,7 +161,8 @@ _NOTICEABLE = 24
 
 def _difference(original: Picture, modified: Picture) -> Picture:
     """The modified picture, pale where both are alike."""
-    before, after = (np.asarray(each.image().convert("RGB"), np.int16) for each in (original, modified))
+    images = (Drawn.from_bytes(each.png()).image().convert("RGB") for each in (original, modified))
+    before, after = (np.asarray(image, np.int16) for image in images)
     changed = np.abs(after - before).max(axis=2, keepdims=True) > _NOTICEABLE
     pale = 255 - (255 - after.mean(axis=2, keepdims=True)) // 4
     return Drawn(np.where(changed, after, pale).astype(np.uint8))
