@@ -347,3 +347,89 @@ def test_studies_of_the_documentation_are_valid(name: str) -> None:
     assert study.name == name
     assert study.plan().total() == 40
     assert all(task.config.seconds == 600 for task in study.task)
+
+
+PRACTICE = """
+name = "practised"
+
+[[task]]
+name = "try"
+game = "tic_tac_toe"
+seats = { x = "participant", o = "bot/random" }
+episodes = 1
+first_seed = 5
+practice = true
+
+[[task]]
+name = "real"
+game = "tic_tac_toe"
+seats = { x = "participant", o = "bot/random" }
+episodes = 4
+first_seed = 5
+each = 2
+
+[[after]]
+name = "attention"
+text = "Choose blue."
+kind = "choice"
+choices = ["red", "blue"]
+right = "blue"
+"""
+
+
+async def play_first_moves(visitor: Visitor) -> int:
+    """Play the next game with the first legal move; returns its seed."""
+    seat = await begin(visitor)
+    view = await seat.turn()
+    [game] = [g for g in visitor.app[ROOM].games.values() if not g.done and seat.view["seat"] in g.seats]
+    while not view["ended"]:
+        await seat.move(view["legal"][0])
+        view = await seat.turn()
+    while not game.done:
+        await asyncio.sleep(0.01)
+    await seat.socket.close()
+    await do(visitor, "game")
+    return game.job.seed
+
+
+async def test_practice_is_no_part_of_the_results(tmp_path: Path) -> None:
+    async with served(tmp_path / "runs", study=study_of(PRACTICE, tmp_path)) as visit:
+        one = visit()
+        assert "practice 1 of 1" in await do(one, "consent")
+        assert await play_first_moves(one) == 5
+        assert "game 1 of 2" in (await one.get(base_of(one)))[2]
+        assert [await play_first_moves(one) for _ in range(2)] == [6, 7]  # 5 was seen in practice
+        await do(one, "after", **{"q.attention": "blue"})
+        room = one.app[ROOM]
+        assert room.records.participants["p001"].excluded is None
+        assert [game.status for game in room.records.participants["p001"].games] == ["done"] * 3
+    records = read_records(tmp_path / "runs" / "practised")
+    assert [record.task for record in records] == ["real", "real"]
+
+
+async def test_failed_attention_check_excludes(tmp_path: Path) -> None:
+    async with served(tmp_path / "runs", study=study_of(PRACTICE, tmp_path)) as visit:
+        one = visit()
+        await do(one, "consent")
+        for _ in range(3):
+            await play_first_moves(one)
+        assert "Your code" in await do(one, "after", **{"q.attention": "red"})
+        assert one.app[ROOM].records.participants["p001"].excluded == "attention check: attention"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('o = "bot/random" }\nepisodes = 1', 'o = "participant" }\nepisodes = 1', "exactly one seat"),
+        ('right = "blue"', 'right = "green"', "must be one of its answers"),
+    ],
+)
+def test_wrong_practice_and_checks(old: str, new: str, problem: str, tmp_path: Path) -> None:
+    assert old in PRACTICE
+    with pytest.raises(BadFile, match=problem):
+        study_of(PRACTICE.replace(old, new), tmp_path)
+
+
+def test_study_of_practice_alone(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="not practice"):
+        study_of(PRACTICE.partition('[[task]]\nname = "real"')[0], tmp_path)

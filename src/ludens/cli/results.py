@@ -14,10 +14,12 @@ from ludens.cli.output import aside, check_writable, console, json_out, table, w
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
 from ludens.core.files import save_file
 from ludens.core.plain import plural, shorten
+from ludens.core.policy import Setter, permit
 from ludens.run.lines import shards_of
 from ludens.run.plan import seated_name
 from ludens.run.store import read_plan, read_progress
 from ludens.run.task import import_suite
+from ludens.run.trust import plan_accesses
 
 _DEFAULT_FILES = {
     "html": "report.html", "parquet": "report.parquet", "episodes-parquet": "episodes.parquet"
@@ -172,7 +174,7 @@ def compact(run: Path, /, *, suite: SuiteName = None, json: Json = False) -> Non
     print(f"{plural(result.episodes, 'episode')} in {run / 'compact.parquet'}: {sizes}.")
 
 
-_STUDY_ACTIONS = ("export", "exclude", "include")
+_STUDY_ACTIONS = ("export", "exclude", "include", "dry-run")
 _STUDY_FORMATS = ("csv", "parquet")
 
 
@@ -186,21 +188,24 @@ def study(
     out: Path | None = None,
     format: str = "csv",
     excluded: Flag = False,
+    participants: Whole = 12,
 ) -> None:
-    """Export the data of a study with people; exclude participants from its results.
+    """Export the data of a study with people; exclude participants from its results; try a study out.
 
     ludens study export STUDY --format parquet     tables: participants, answers, episodes, moves
     ludens study exclude STUDY p003 --why "..."    leave a participant out; nothing is deleted
     ludens study include STUDY p003                and take it back
+    ludens study dry-run FILE.toml                 play it with scripted participants, and print the table
 
     Args:
-        action: export, exclude or include.
-        folder: Folder of the study; `ludens runs` lists them.
+        action: export, exclude, include or dry-run.
+        folder: Folder of the study; `ludens runs` lists them. For dry-run, the file of the study.
         participant: The participant, such as p003.
         why: Reason for an exclusion; it is recorded.
-        out: Folder for the tables; default: STUDY/export.
+        out: Folder for the tables; default: STUDY/export. For dry-run, the folder of the run.
         format: csv or parquet.
         excluded: Export the data of excluded participants too.
+        participants: For dry-run: how many take part.
     """
     if action not in _STUDY_ACTIONS:
         raise UnknownName("action of `ludens study`", action, _STUDY_ACTIONS)
@@ -208,11 +213,36 @@ def study(
         if participant is not None or why is not None:
             raise BadOption("`ludens study export` takes the folder of a study, no participant and no --why.")
         return _export_study(folder, out or folder / "export", format, excluded)
+    if action == "dry-run":
+        if participant is not None or why is not None or format != "csv" or excluded:
+            raise BadOption("`ludens study dry-run` takes the file of a study, --out and --participants.")
+        return _try_study(folder, out, participants)
     if participant is None:
         raise BadOption(f"missing participant, as in: ludens study {action} {folder} p003.")
     if out is not None or format != "csv" or excluded:
         raise BadOption("--out, --format and --excluded are options of `ludens study export`.")
     return _change_participant(action, folder, participant, why)
+
+
+def _try_study(file: Path, out: Path | None, participants: int) -> None:
+    from ludens.run.report import load_results, render
+    from ludens.suites.people import MOST_PARTICIPANTS, read_study
+    from ludens.suites.people.dry_run import DryRun
+
+    if not 1 <= participants <= MOST_PARTICIPANTS:
+        raise BadOption(f"--participants must be 1 to {MOST_PARTICIPANTS:,}.")
+    described = read_study(file)
+    folder = out or Path("runs") / f"{described.name}-dry-run"
+    if folder.exists():
+        raise BadOption(f"{str(folder)!r} exists already: delete it, or choose another folder with --out.")
+    trial = DryRun(described, folder)
+    permit(plan_accesses(trial.plan), Setter.FILE)
+    trial.run(participants)
+    excluded = [each.name for each in trial.records.participants.values() if each.excluded is not None]
+    print(render(load_results([folder]), "table", width=console().width).decode(), end="")
+    print(f"{plural(participants, 'scripted participant')} in {folder}.")
+    if excluded:
+        print(f"Excluded, because of a failed attention check: {', '.join(excluded)}.")
 
 
 def _export_study(folder: Path, out: Path, format: str, excluded: bool) -> None:

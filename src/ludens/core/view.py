@@ -228,6 +228,10 @@ class View(ABC):
             self._rules[seat] = self.templates.fill("rules", seat=seat, **self.values(seat))
         return self._rules[seat]
 
+    def reveal(self, state: Any) -> Sequence[tuple[str, Picture]]:
+        """Pictures with captions that a replay shows besides what the seats saw, such as both of a pair."""
+        return ()
+
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
         """What an agent that looks at `sees` is shown."""
         if sees in ("state", "nothing"):

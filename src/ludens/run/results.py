@@ -228,6 +228,7 @@ class RunReader:
         }
         self._maker = RowMaker(tasks, self.whole.summary_metrics)
         self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
+        self._clusters = self.whole.clusters(folder) if self.whole.clusters else {}
         # The index has the metrics of the plan's own suite.
         self._open(direct=changed != self.plan.suite)
 
@@ -253,6 +254,8 @@ class RunReader:
             self._rows = self._rows or self._reader.read()
             for number, row in enumerate(self._rows):
                 if row["key"] not in left_out or row.get("status") == "void":
+                    if row["key"] in self._clusters:
+                        row = {**row, "cluster": self._clusters[row["key"]]}
                     cells[row["entrant"], row["task"]].add(row)
                 if number % 16 == 0:
                     until = min(until, monotonic() + seconds)  # the first line takes longer: jobs are listed

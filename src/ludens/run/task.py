@@ -303,6 +303,9 @@ class Suite:
     summaries: tuple[Summary, ...] = ()
     anchors: Mapping[str, tuple[float | Estimate, float | Estimate]] = field(default_factory=dict)
     """Task name to (random, optimal) returns between which results are normalised to 0..100."""
+    clusters: Callable[[Path], Mapping[str, str]] | None = None
+    """Of a run's folder: keys of episodes to what they have in common besides their seeds, such as the person
+    who played. Intervals count episodes of one cluster as one observation."""
     left_out: Callable[[Path], frozenset[str]] | None = None
     """The keys of finished episodes in the folder of a run that its results leave out."""
     references: Path | None = None

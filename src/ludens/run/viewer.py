@@ -94,6 +94,50 @@ class ShownStep:
     seats: Sequence[ShownSeat]
 
 
+@dataclass(frozen=True, slots=True)
+class TimelineBar:
+    """The time and the tokens of one move, or of several in a long episode."""
+
+    step: int
+    seat: int
+    """Its number among the seats; of several moves, that of the first."""
+    label: str
+    ms: float
+    tokens: int
+    time_share: float
+    """Of the longest one, from 0 to 1."""
+    token_share: float
+
+
+MOST_BARS = 300
+
+
+def timeline(episode: Episode) -> list[TimelineBar]:
+    """What each move took, in order; nothing where no model or person played."""
+    seats, moves = list(episode.seats), episode.moves
+    size = -(-len(moves) // MOST_BARS) or 1
+    groups = [moves[start : start + size] for start in range(0, len(moves), size)]
+    parts = [
+        (group[0], sum(m.ms for m in group), sum(t.usage.tokens for m in group for t in m.tries if t.usage))
+        for group in groups
+    ]
+    longest, most = max((p[1] for p in parts), default=0.0), max((p[2] for p in parts), default=0)
+    if len(parts) < 2 or not (most or longest >= 100):
+        return []
+    return [
+        TimelineBar(
+            first.step,
+            seats.index(first.seat),
+            f"step {first.step}, {first.seat}: {ms / 1000:,.2f} s" + (f", {tokens:,} tokens" if most else ""),
+            ms,
+            tokens,
+            ms / longest if longest else 0.0,
+            tokens / most if most else 0.0,
+        )
+        for first, ms, tokens in parts
+    ]
+
+
 class EpisodeReplay:
     """An episode whose states are at hand; pictures and prompts are made when they are asked for.
 
@@ -125,6 +169,21 @@ class EpisodeReplay:
             return verify(self.episode)
         except UsageError as error:
             return str(error)
+
+    @cached_property
+    def reveal(self) -> Sequence[tuple[str, ShownPicture]]:
+        """Pictures besides those of the seats, with captions, as the last state of the game has them."""
+        if not self.steps or self.error:
+            return ()
+        try:
+            pictures = self._view.reveal(self.steps[-1].state)
+            return [(text, ShownPicture(data_uri(each), each.width, each.height)) for text, each in pictures]
+        except UsageError:  # the picture set is not here
+            return ()
+
+    @cached_property
+    def timeline(self) -> Sequence[TimelineBar]:
+        return timeline(self.episode)
 
     def _draw(self, index: int, seat: str) -> Sequence[Picture]:
         return tuple(self._view.images(self.steps[index].state, seat))
@@ -210,6 +269,7 @@ class Panel:
     address: str = ""
     entrant: str = ""
     task: str = ""
+    reveal: Sequence[tuple[str, ShownPicture]] = ()
 
     @property
     def text_limit(self) -> int:
@@ -250,7 +310,9 @@ def embed(
                 shown_steps.append(_embed_step(replayed, index, limit, system_prompts))
     except UsageError as failure:
         problem = problem or str(failure)
-    return Panel(replayed, shown_steps, f"Not verified: {problem}" if problem else "")
+    reveal = replayed.reveal if limit.left > 0 else ()
+    limit.take(sum(len(picture.src) for _, picture in reveal))
+    return Panel(replayed, shown_steps, f"Not verified: {problem}" if problem else "", reveal=reveal)
 
 
 def _embed_step(

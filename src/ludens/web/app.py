@@ -8,7 +8,7 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import episodes, home, play, runs, watch
+from ludens.web import episodes, home, play, replies, runs, watch
 from ludens.web.connections import mark_busy
 from ludens.web.pages import RENDERER, WebSettings, make_renderer, page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
@@ -23,6 +23,7 @@ PARTS: tuple[Callable[[web.Application, WebSettings], None], ...] = (
     home.add_routes,
     runs.add_routes,
     episodes.add_routes,
+    replies.add_routes,
     play.add_routes,
     study.add_routes,
     watch.add_routes,

@@ -113,9 +113,9 @@ def _address(run: str, head: Head, location: Location) -> str:
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
     run, head, location, replay = await _requested(request)
-    panels = [_panel(run, head, location, replay)]
+    panels = [await _panel(request, run, head, location, replay)]
     if "with_key" in request.query:
-        panels.append(_panel(*await _requested(request, "with_")))
+        panels.append(await _panel(request, *await _requested(request, "with_")))
     alone = f"/episode/{_address(run, head, location)}"
     choices = [
         (
@@ -131,13 +131,16 @@ async def episode_page(request: web.Request) -> web.Response:
     )  # fmt: skip
 
 
-def _panel(run: str, head: Head, location: Location, replay: EpisodeReplay) -> Panel:
+async def _panel(
+    request: web.Request, run: str, head: Head, location: Location, replay: EpisodeReplay
+) -> Panel:
     return Panel(
         replay,
         problem=f"It cannot be replayed: {replay.error}" if replay.error else "",
         address=_address(run, head, location),
         entrant=head.entrant,
         task=head.task,
+        reveal=await render(request, lambda: replay.reveal),
     )
 
 

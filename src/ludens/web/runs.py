@@ -294,6 +294,11 @@ def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[ListedEpisode]:
     return cache[id(cell)]
 
 
+def episodes_of(snapshot: Snapshot) -> Iterator[ListedEpisode]:
+    for cell in _cells(snapshot):
+        yield from _rows(snapshot, *cell)
+
+
 def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[ListedEpisode]:
     cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
     chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)

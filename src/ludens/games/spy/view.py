@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
+
+import numpy as np
 
 from ludens.core.forms import Choose, Form, Sentence
 from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.view import Picture, RenderOptions, View
+from ludens.draw import Picture as Drawn
 from ludens.games.spy.clues import STOCK_CLUES, joined_names
 from ludens.games.spy.flat import Floor
 from ludens.games.spy.game import ABSTAIN, CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
@@ -49,6 +53,23 @@ class SpyView(View):
     def image(self, state: SpyState, seat: str) -> Picture:
         pair, role = state.pair, _SEEN[seat == SPY]
         return self._stored(pair, role) if isinstance(pair, StoredPair) else self._drawn(getattr(pair, role))
+
+    def reveal(self, state: SpyState) -> Sequence[tuple[str, Picture]]:
+        """Both pictures, and where they differ."""
+        seats = next(seat for seat in self.game.seats if seat != SPY), SPY
+        original, modified = (self.image(state, seat) for seat in seats)
+        pictures = [("what everybody but the spy saw", original), ("what the spy saw", modified)]
+        if (original.width, original.height) == (modified.width, modified.height):
+            pictures.append((self._changes(state), _difference(original, modified)))
+        return pictures
+
+    def _changes(self, state: SpyState) -> str:
+        pair = described(state.pair)
+        if pair is None:
+            return "what differs"
+        names = [(pair.original.objects[i].name, pair.modified.objects[i].name) for i in pair.changed]
+        changes = [f"the {old} is a {new}" if old != new else f"the {old} has moved" for old, new in names]
+        return f"what differs: {'; '.join(changes)}" if changes else "nothing differs"
 
     def _resized(self, pair: StoredPair, role: str) -> Picture:
         """The picture of a file, which is kept as it is unless it is larger than asked for."""
@@ -150,3 +171,16 @@ class SpyView(View):
 
     def guess(self, state: SpyState, seat: str, random: Stream) -> str:
         return random.choice(STOCK_CLUES) if state.stage == CLUE else state.legal(seat).sample(random)
+
+
+_NOTICEABLE = 24
+"""Difference of a colour, of 255, from which a pixel counts as changed: less is noise of a photograph."""
+
+
+def _difference(original: Picture, modified: Picture) -> Picture:
+    """The modified picture, pale where both are alike."""
+    images = (Drawn.from_bytes(each.png()).image().convert("RGB") for each in (original, modified))
+    before, after = (np.asarray(image, np.int16) for image in images)
+    changed = np.abs(after - before).max(axis=2, keepdims=True) > _NOTICEABLE
+    pale = 255 - (255 - after.mean(axis=2, keepdims=True)) // 4
+    return Drawn(np.where(changed, after, pale).astype(np.uint8))

@@ -25,7 +25,7 @@ from ludens.core.spec import Spec, parse_spec
 from ludens.core.validation import Invalid, read_value
 from ludens.run.plan import Plan, make_plan
 from ludens.run.task import MODEL, RETURN, WON, Metric, Suite, SuiteBuilder, Task, suite
-from ludens.suites.people.records import excluded_keys
+from ludens.suites.people.records import excluded_keys, participant_clusters
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class StudyTask:
     """Time limit of one move."""
     minutes: float | None = None
     """Time limit of one game."""
+    practice: bool = False
+    """Whether it is played for practice: alone with other players, and no part of the results."""
 
     def __post_init__(self) -> None:
         game = make(self.game)
@@ -77,6 +79,8 @@ class StudyTask:
             raise BadOption(f"task {self.name!r} has a seat for 'human': write {PARTICIPANT!r}.")
         if PARTICIPANT not in self.seats.values():
             raise BadOption(f"task {self.name!r} has no seat for a {PARTICIPANT}.")
+        if self.practice and len(self.people) != 1:
+            raise BadOption(f"the practice task {self.name!r} needs exactly one seat for a {PARTICIPANT}.")
         if not (1 <= self.episodes <= MOST_EPISODES and 1 <= self.each <= self.episodes):
             raise BadOption(
                 f"task {self.name!r} needs 1 to {MOST_EPISODES:,} episodes, and each must be 1 to episodes."
@@ -114,11 +118,12 @@ class StudyTask:
     def _of_suite(self) -> Task | None:
         if not self.suite:
             return None
-        game = make(self.game).name
-        tasks = {make(task.game).name: task for task in suite(self.suite).tasks}
-        if game not in tasks:
-            raise UnknownName(f"game of the suite {self.suite}", game, tasks)
-        return tasks[game]
+        game = make(self.game)
+        tasks = [(task, make(task.game)) for task in suite(self.suite).tasks]
+        named = [(task, other.options) for task, other in tasks if other.name == game.name]
+        if not named:
+            raise UnknownName(f"game of the suite {self.suite}", game.name, [g.name for _, g in tasks])
+        return next((task for task, options in named if options == game.options), named[-1][0])
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,7 @@ class Study(SuiteBuilder):
             about="A study with people.",
             tasks=tuple(task.build() for task in read_tasks(self.tasks)),
             left_out=excluded_keys,
+            clusters=participant_clusters,
         )
 
 
@@ -171,8 +177,13 @@ class StudyQuestion:
     """Of a choice; for a scale, what its two ends mean."""
     steps: int = 7
     required: bool = True
+    right: str = ""
+    """For an attention check: the answer of everybody who has read the question. Participants with another
+    one are excluded when they have finished."""
 
     def __post_init__(self) -> None:
+        if self.right and self.right not in self.options:
+            raise BadOption(f"the right answer to {self.name!r} must be one of its answers.")
         if self.kind == "choice" and len(self.choices) < 2:
             raise BadOption(f"the question {self.name!r} needs at least two choices.")
         if self.kind == "scale" and (len(self.choices) not in (0, 2) or not 2 <= self.steps <= 20):
@@ -225,8 +236,8 @@ class StudyFile:
             raise BadOption(
                 "the name of a study consists of a-z, 0-9, - and _; it is the name of its folder."
             )
-        if not self.task:
-            raise BadOption("a study needs at least one [[task]].")
+        if not self.tasks:
+            raise BadOption("a study needs at least one [[task]] that is not practice.")
         for what, names in (
             ("tasks", [task.name for task in self.task]),
             ("questions", [question.name for question in (*self.before, *self.after)]),
@@ -240,6 +251,21 @@ class StudyFile:
         if not (1 <= self.leave_seconds <= 86_400 and 0 <= self.wait_minutes <= 1_440):
             raise BadOption("leave_seconds must be 1 to 86400, and wait_minutes 0 to 1440.")
 
+    @property
+    def tasks(self) -> tuple[StudyTask, ...]:
+        """The tasks whose results count."""
+        return tuple(task for task in self.task if not task.practice)
+
+    def failed_checks(self, answers: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """The attention checks that were answered wrongly, given part to question to answer."""
+        parts = {"before": self.before, "after": self.after}
+        return [
+            question.name
+            for part, questions in parts.items()
+            for question in questions
+            if question.right and answers.get(part, {}).get(question.name) != question.right
+        ]
+
     def _check_seeds(self, game: str) -> None:
         """Nobody is given a seed of a game twice, so every participant needs enough different ones."""
         tasks = [task for task in self.task if make(task.game).name == game]
@@ -252,7 +278,7 @@ class StudyFile:
             )
 
     def plan(self) -> Plan:
-        suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.task).decode()})
+        suite = Spec("study", None, {"name": self.name, "tasks": orjson.dumps(self.tasks).decode()})
         return make_plan(str(suite), {"people": "human"})
 
 

@@ -258,3 +258,31 @@ def excluded_keys(folder: Path) -> frozenset[str]:
         return frozenset()
     excluded = (each for each in Records(folder).read().participants.values() if each.excluded is not None)
     return frozenset(game.key for each in excluded for game in each.games if game.status not in ("", VOID))
+
+
+def participant_clusters(folder: Path) -> dict[str, str]:
+    """The key of every finished episode to its participant. Of people who have played a task together, one
+    stands for all: their episodes are not independent, and intervals count them as one observation."""
+    if not (folder / PARTICIPANTS).exists():
+        return {}
+    tasks: dict[str, dict[str, list[str]]] = {}
+    for each in Records(folder).read().participants.values():
+        for game in each.games:
+            if game.status not in ("", VOID):
+                tasks.setdefault(game.task, {}).setdefault(game.key, []).append(each.name)
+    return {key: name for groups in tasks.values() for key, name in _joined(groups).items()}
+
+
+def _joined(groups: Mapping[str, list[str]]) -> dict[str, str]:
+    """For each key of a group of names, one name of all that are connected with the group."""
+    stands_for = {name: name for group in groups.values() for name in group}
+
+    def root(name: str) -> str:
+        while stands_for[name] != name:
+            name = stands_for[name]
+        return name
+
+    for group in groups.values():
+        first, *others = sorted(map(root, group))
+        stands_for.update(dict.fromkeys(others, first))
+    return {key: root(group[0]) for key, group in groups.items()}

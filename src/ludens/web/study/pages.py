@@ -115,7 +115,7 @@ def _step(
     step = room.step(participant) if participant else "consent"
     if step == "done" and participant:
         try:
-            room.records.complete(participant)
+            room.complete(participant)
         except BadFile as error:
             raise _not_saved(error) from None
     title = study.title or study.name

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from ludens.agents import agent
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UsageError
@@ -74,6 +75,8 @@ class Room:
         self._spending = spending
         for task in study.task:
             self._spending.check(_players(task))
+            if task.practice:
+                _practice_agents(task, spending)  # wrong ones are found now
         folder = folder_of(runs) / study.name
         self.store = Store.create(folder, self.plan, durable=True)
         self.records = OpenRecords(folder)
@@ -117,12 +120,12 @@ class Room:
         assert journal.record is not None
         about = read_value(StudyGameAbout, dict(journal.record.about))
         people = {seat: self.records.get(name) for seat, name in about.participants.items()}
-        job = self._jobs.get(about.key)
+        job = self._job(about.key)
         if journal.end is not None or (about.key, about.attempt) in ends or job is None:
             return False
-        if self._runner.game(job.task).version != about.version:
-            raise BadFile("it was begun with another version of the game.")
         task = next(task for task in self.study.task if task.name == job.task)
+        if make(task.game).version != about.version:
+            raise BadFile("it was begun with another version of the game.")
         game = self._make_game(task, job, people, journal)
         game.session.resume()
         for participant in people.values():
@@ -176,6 +179,13 @@ class Room:
     async def close(self) -> None:
         await asyncio.gather(*(game.session.close() for game in self.games.values()))
         await self._runner.close()
+
+    def complete(self, participant: Participant) -> None:
+        """Give a participant the completion code; exclude one who failed an attention check."""
+        failed = self.study.failed_checks(participant.answers)
+        if not participant.code and failed and participant.excluded is None:
+            self.records.note(participant, "excluded", why=f"attention check: {', '.join(failed)}")
+        self.records.complete(participant)
 
     # Steps
 
@@ -286,7 +296,13 @@ class Room:
             return None
         return game, next(seat for seat, who in game.seats.items() if who is participant)
 
+    def _job(self, key: str) -> Job | None:
+        practice = (job for task in self.study.task if task.practice for job in _practice_jobs(task))
+        return self._jobs.get(key) or next((job for job in practice if job.key == key), None)
+
     def _free(self, task: StudyTask) -> Iterator[Job]:
+        if task.practice:
+            return _practice_jobs(task)
         busy = {game.job.key for game in self.games.values() if not game.done}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
@@ -296,8 +312,8 @@ class Room:
 
     def _seen(self, participant: Participant) -> set[tuple[str, int]]:
         """Every puzzle that the participant was shown, in any seat, also if the game was void."""
-        keys = (game.key for game in participant.games)
-        return {self._puzzle(self._jobs[key]) for key in keys if key in self._jobs}
+        jobs = (self._job(game.key) for game in participant.games)
+        return {self._puzzle(job) for job in jobs if job is not None}
 
     def _has_unseen(self, task: StudyTask, participant: Participant) -> bool:
         seen = self._seen(participant)
@@ -319,11 +335,12 @@ class Room:
     ) -> StudyGame:
         specs = {seat: HUMAN if seat in task.people else who for seat, who in task.seats.items()}
         limit = task.minutes and task.minutes * 60
-        setup = Setup(
-            self._runner.game(task.name), specs, job.seed, job.sample, task.config, self.plan.render, limit
-        )
+        made = make(task.game) if task.practice else self._runner.game(task.name)
+        setup = Setup(made, specs, job.seed, job.sample, task.config, self.plan.render, limit)
 
         def agents(setup: Setup) -> dict[str, Agent]:
+            if task.practice:
+                return _practice_agents(task, self._spending)
             return {s: self._runner.agent(w, task.name) for s, w in specs.items() if w != HUMAN}
 
         session = Session(
@@ -347,7 +364,8 @@ class Room:
 
     def _save(self, game: StudyGame, episode: Episode) -> str:
         game.done = True
-        self.store.save(game.job, episode)
+        if game.job.key in self._jobs:
+            self.store.save(game.job, episode)
         self._note(game, "played", status=episode.status)
         game.session.journal.delete()
         return ""
@@ -375,7 +393,7 @@ def progress_of(room: Room) -> dict[str, Any]:
                 "playing": playing[task.name],
                 "waiting": sum(waiting.task == task.name for waiting in room.waiting.values()),
             }
-            for task in room.study.task
+            for task in room.study.tasks
         ],
         "participants": [
             {
@@ -394,6 +412,20 @@ def progress_of(room: Room) -> dict[str, Any]:
 
 def _players(task: StudyTask) -> list[str]:
     return [spec for seat, spec in task.seats.items() if seat not in task.people]
+
+
+def _practice_jobs(task: StudyTask) -> Iterator[Job]:
+    """What everybody may practise with; no part of the plan."""
+    for seed in range(task.first_seed, task.first_seed + task.episodes):
+        yield Job(f"practice:{task.name}:{seed}", "people", task.name, seed, 0, 0)
+
+
+def _practice_agents(task: StudyTask, spending: Spending) -> dict[str, Agent]:
+    game = make(task.game)
+    others = {seat: spec for seat, spec in task.seats.items() if seat not in task.people}
+    for spec in others.values():
+        spending.add_model(spec)
+    return {seat: agent(spec, game, spending.models) for seat, spec in others.items()}
 
 
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:

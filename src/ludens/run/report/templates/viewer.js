@@ -23,7 +23,8 @@ class Panel {
     this.place = root.querySelector(".steps");
     this.steps = new Map([...this.place.children].map((step) => [Number(step.dataset.step), step]));
     this.numbers = this.address ? [...Array(Number(root.dataset.steps)).keys()] : [...this.steps.keys()];
-    this.open = new Set();
+    this.open = new Map();
+    this.compared = root.parentElement.classList.contains("two");
     root.addEventListener("toggle", ({ target }) => this.toggled(target), true);
   }
 
@@ -31,14 +32,16 @@ class Panel {
   toggled(details) {
     const kind = FOLDED.find((each) => details.matches(each));
     if (!kind) return;
-    this.open[details.open ? "add" : "delete"](details.closest(".seat").dataset.seat + kind);
+    this.open.set(details.closest(".seat").dataset.seat + kind, details.open);
     if (this.address && details.open) this.showPrompts(details);
   }
 
   keepOpen(step) {
     for (const seat of step.querySelectorAll(".seat")) {
       for (const kind of FOLDED) {
-        for (const details of seat.querySelectorAll(kind)) details.open = this.open.has(seat.dataset.seat + kind);
+        // Of two episodes side by side, the reasoning is what one wants to compare.
+        const open = this.open.get(seat.dataset.seat + kind) ?? (this.compared && kind === FOLDED[3]);
+        for (const details of seat.querySelectorAll(kind)) details.open = open;
       }
     }
   }
@@ -122,8 +125,8 @@ class Viewer {
     };
     for (const each of root.querySelectorAll("[data-go]")) each.addEventListener("click", this.actions[each.dataset.go]);
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
-    for (const link of root.querySelectorAll(".moves a")) {
-      link.addEventListener("click", (event) => { event.preventDefault(); this.goTo(Number(link.hash.slice(6))); });
+    for (const link of root.querySelectorAll(".moves a, .timeline a")) {
+      link.addEventListener("click", (event) => { event.preventDefault(); this.goTo(Number(link.getAttribute("href").slice(6))); });
     }
   }
 
