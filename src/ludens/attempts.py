@@ -49,7 +49,7 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
         full = config.reasons == "full" or agent.unlimited_retries or error.reply is not None
         reply, verdict, reason = error.reply or reply, error.verdict, str(error) if full else error.kind
     except TimeoutError:
-        verdict, reason = "late", f"no reply within {limit:g} seconds."
+        verdict, reason = "late", late_reason(limit)
     ms = round((perf_counter() - started) * 1000, 3)
     direct = reply.action is not None
     # What was refused is recorded, so that it can be verified.
@@ -58,6 +58,11 @@ async def attempt(agent: Agent, ask: Ask, state: State, config: PlayConfig) -> t
     reasoning = _recorded(reply.reasoning, config)
     finish, reason = storable(reply.finish), storable(reason)
     return Try(text, verdict, reason, finish, reply.usage, ms, reasoning, direct), action
+
+
+def late_reason(seconds: float | None) -> str:
+    """What a player is told whose reply came too late."""
+    return f"no reply within {seconds or 0:g} seconds."
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:

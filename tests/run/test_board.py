@@ -138,6 +138,7 @@ def test_the_site_holds_together(site: Path, submissions: Submissions) -> None:
     index = (site / "index.html").read_text("utf-8")
     assert "A &lt;board&gt;" in index
     assert "127.0.0.1" not in index
+    assert index.count(">part of the suite</small>") == 11
     data = json.loads((site / RESULTS).read_text())
     assert {entry["suite"] for entry in data["entries"]} == {"demo", "reported"}
     replays = {path.name for path in (site / "replays").iterdir()}

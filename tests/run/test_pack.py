@@ -19,10 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.agents import agent
+from ludens.agents.vlm import FILTERED
 from ludens.concurrent import play_sync
 from ludens.core import policy
+from ludens.core.agent import Reply
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, ReplayMismatch, Unreadable
 from ludens.core.registry import make
 from ludens.run import pack as packs
 from ludens.run.pack import BadPack, Pack, read_keys, read_signer, unpack
@@ -33,6 +36,7 @@ from ludens.run.rows import EPISODES
 from ludens.run.store import FINISHED, read_plan
 from ludens.run.trust import check_packed
 from tests.support.forgery import Forgery
+from tests.support.players import Scripted, Slow
 from tests.support.probes import make_probes, watched
 from tests.support.reported import make_run
 
@@ -449,6 +453,28 @@ def test_bots_choose_the_same_moves_again(game: str, players: list[str]) -> None
     again = reenact(episode)
     assert sum(again.bots.values()) == len(episode.moves)
     assert (again.others, again.asked) == (frozenset(), 0)
+
+
+def test_late_filtered_refused_and_direct_replies_are_repeated() -> None:
+    filtered = Unreadable(FILTERED)
+    filtered.reply = Reply("I cannot help with that.", finish="filtered")
+    game = make("tic_tac_toe")
+    says = [filtered, "Action: B2", "A1 or A2", Reply("I take A1", "A1"), Reply("Z9", "Z9"), "no", "C3", "C1"]
+    players = {"x": Scripted(says), "o": Slow(["Action: A3", "x", "Action: B1"], naps=(60.0, 0.0))}
+    config = PlayConfig(seconds=0.05, fallback="first")
+    episode = play_sync(game, players, 0, config=config)
+    verdicts = {tried.verdict for move in episode.moves for tried in move.tries}
+    assert verdicts >= {"late", "unreadable", "illegal", "ok"}
+    assert any(tried.finish == "filtered" for move in episode.moves for tried in move.tries)
+    again = reenact(episode)
+    assert (again.others, again.bots) == ({"scripted", "slow"}, {})
+    for move in episode.moves:
+        for tried in move.tries:
+            told = tried.reason
+            tried.reason += " Take B2."
+            with pytest.raises(ReplayMismatch, match="other moves"):
+                reenact(episode)
+            tried.reason = told
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ class _Writer:
         save_file(self._out / file, text.encode())
 
     def _index(self, sections: Sequence[Section]) -> None:
-        shown = [(section, section.rows(self._submitters(section))) for section in sections]
+        shown = [(s, s.rows(self._submitters(s), self._parts(s))) for s in sections]
         kinds = {row.kind for _, rows in shown for row in rows}
         self._page(
             "index.html",
@@ -256,6 +256,9 @@ class _Writer:
             for id, some in names.items()
         }
 
+    def _parts(self, section: Section) -> set[str]:
+        return {e.id for e in section.entries if all(one.part for one in self._submissions(e))}
+
     def _submissions(self, entry: BoardEntry) -> list[Submission]:
         return [self._by_run[folder] for folder in entry.folders]
 
@@ -270,7 +273,7 @@ class _Writer:
         self._page(
             f"entries/{entry.id}.html",
             "entry.html",
-            title=entry.name,
+            title=f"{entry.name} ({entry.settings})" if entry.settings else entry.name,
             section=section,
             entry=entry,
             metrics=metrics,
