@@ -243,7 +243,7 @@ class Section:
                 if column.task.name in row.cells
             )
             values.append(NOTHING if estimate is None else Value(estimate, column.digits, marked=marked))
-        values += [_shown(entry.overall)] if self.has_overall else []
+        values += [_value(entry.overall)] if self.has_overall else []
         values += [entry.sight, f"{entry.episodes:,}", submitter]
         return BoardRow(entry.kind, entry.name, entry.settings, values, f"entries/{entry.id}.html")
 
@@ -255,7 +255,7 @@ class Section:
                 for score, column in zip(scores, self.columns, strict=True)
             ]
             if any(value != NOTHING for value in values):
-                values += [_shown(references.summaries(name).get(OVERALL))] if self.has_overall else []
+                values += [_value(references.summaries(name).get(OVERALL))] if self.has_overall else []
                 yield BoardRow("reference", name, "", [*values, *[NOTHING] * 3])
 
     def _quoted(self) -> Iterator[Published]:
@@ -278,7 +278,7 @@ class Section:
         return BoardRow("published", source.model, source.source, [*values, *[NOTHING] * 3])
 
 
-def _shown(estimate: Estimate | None) -> Entry:
+def _value(estimate: Estimate | None) -> Entry:
     return NOTHING if estimate is None or isnan(estimate.mean) else Value(estimate)
 
 

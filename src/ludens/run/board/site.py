@@ -237,13 +237,13 @@ class _Writer:
         save_file(self._out / file, text.encode())
 
     def _index(self, sections: Sequence[Section]) -> None:
-        shown = [(s, s.rows(self._submitters(s), self._parts(s))) for s in sections]
-        kinds = {row.kind for _, rows in shown for row in rows}
+        tables = [(s, s.rows(self._submitters(s), self._parts(s))) for s in sections]
+        kinds = {row.kind for _, rows in tables for row in rows}
         self._page(
             "index.html",
             "board.html",
             title=self._title,
-            sections=shown,
+            sections=tables,
             kinds={kind: words for kind, words in KINDS.items() if kind in kinds},
             accepted=self._accepted,
             refused=self._refused,
