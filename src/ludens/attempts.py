@@ -57,7 +57,7 @@ async def attempt(
         full = config.reasons == "full" or agent.unlimited_retries or error.reply is not None
         reply, verdict, reason = error.reply or reply, error.verdict, str(error) if full else error.kind
     except TimeoutError:
-        verdict, reason = "late", f"no reply within {limit:g} seconds."
+        verdict, reason = "late", late_reason(limit)
     ms = round((perf_counter() - started) * 1000, 3)
     direct = reply.action is not None
     # What was refused is recorded, so that it can be verified.
@@ -81,6 +81,11 @@ async def _reply_before(over: asyncio.Future[None], agent: Agent, ask: Ask) -> R
         if not replying.done():
             replying.cancel()
             await asyncio.wait([replying])
+
+
+def late_reason(seconds: float | None) -> str:
+    """What a player is told whose reply came too late."""
+    return f"no reply within {seconds or 0:g} seconds."
 
 
 async def _reply(agent: Agent, ask: Ask) -> Reply:

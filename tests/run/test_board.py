@@ -15,7 +15,7 @@ from playwright.async_api import Browser, expect
 from ludens.core.errors import BadFile, BadOption
 from ludens.run.board.entries import Section, public_spec, section_of
 from ludens.run.board.site import PICTURES, RESULTS, Submissions, read_submissions, write_site
-from ludens.run.board.tree import CELLS, MARKS, START, lines, played, read_tree, winner
+from ludens.run.board.tree import CELLS, MARKS, START, advance, lines, read_tree, winner
 from ludens.run.pack import BadPack
 from ludens.run.proof import pack_run
 from ludens.run.results import load_results
@@ -138,6 +138,8 @@ def test_the_site_holds_together(site: Path, submissions: Submissions) -> None:
     index = (site / "index.html").read_text("utf-8")
     assert "A &lt;board&gt;" in index
     assert "127.0.0.1" not in index
+    assert not any("127.0.0.1" in page.read_text("utf-8") for page in (site / "entries").iterdir())
+    assert index.count(">part of the suite</small>") == 11
     data = json.loads((site / RESULTS).read_text())
     assert {entry["suite"] for entry in data["entries"]} == {"demo", "reported"}
     replays = {path.name for path in (site / "replays").iterdir()}
@@ -255,7 +257,7 @@ async def test_a_game_without_a_server(seat: str, site: Path, browser: Browser) 
     assert marks == [expected.get(cell, "") for cell in range(9)]
     position = START
     for number, cell in enumerate(line):
-        position = played(position, MARKS[number % 2], cell)
+        position = advance(position, MARKS[number % 2], cell)
     says = {"": "A draw.", seat: "You win."}.get(winner(position), "nano wins.")
     await expect(page.locator("#state")).to_have_text(says)
     await page.get_by_role("button", name="New game").click()

@@ -19,10 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ludens.agents import agent
+from ludens.agents.vlm import FILTERED
 from ludens.concurrent import play_sync
 from ludens.core import policy
+from ludens.core.agent import Reply
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, ReplayMismatch, Unreadable
 from ludens.core.registry import make
 from ludens.run import pack as packs
 from ludens.run.pack import BadPack, Pack, read_keys, read_signer, unpack
@@ -33,6 +36,7 @@ from ludens.run.rows import EPISODES
 from ludens.run.store import FINISHED, read_plan
 from ludens.run.trust import check_packed
 from tests.support.forgery import Forgery
+from tests.support.players import Scripted, Slow
 from tests.support.probes import make_probes, watched
 from tests.support.reported import make_run
 
@@ -79,19 +83,19 @@ def signed(run: Path, folder: Path, key: Path) -> Path:
     return folder / "signed.ludens"
 
 
-def verified(file: Path, **options: object) -> PackProof:
+def check(file: Path, **options: object) -> PackProof:
     with TemporaryDirectory() as there:
         return verify_pack(file, Path(there), workers=0, **options)  # type: ignore[arg-type]
 
 
-def opened(data: bytes, file: Path) -> Pack:
+def unpack_bytes(data: bytes, file: Path) -> Pack:
     file.write_bytes(data)
     with TemporaryDirectory() as there:
         return unpack(file, Path(there))
 
 
 def test_a_pack_proves_a_run(run: Path, packed: Path) -> None:
-    proof = verified(packed)
+    proof = check(packed)
     assert (proof.failures, proof.ok) == ([], True)
     assert proof.pack.plan == read_plan(run)
     assert proof.pack.keys == [job.key for job in read_plan(run).jobs]
@@ -110,7 +114,7 @@ def test_a_pack_of_the_same_run_is_the_same(run: Path, packed: Path, tmp_path: P
 
 
 def test_workers_prove_the_same(packed: Path, tmp_path: Path) -> None:
-    alone = verified(packed)
+    alone = check(packed)
     together = verify_pack(packed, tmp_path, workers=2)
     assert (together.proven, together.trusted, together.failures) == (alone.proven, alone.trusted, [])
 
@@ -121,18 +125,18 @@ def test_one_changed_byte_anywhere_is_noticed(
 ) -> None:
     data = (packed if kind == "plain" else signed).read_bytes()
     file = tmp_path_factory.mktemp("changed") / "changed.ludens"
-    assert opened(data, file).digest in data.decode()
+    assert unpack_bytes(data, file).digest in data.decode()
 
     @given(st.integers(0, len(data) - 1), st.integers(1, 255))
     def change(place: int, bits: int) -> None:
         changed = bytearray(data)
         changed[place] ^= bits
         with pytest.raises(BadPack):
-            opened(bytes(changed), file)
+            unpack_bytes(bytes(changed), file)
 
     change()
     with pytest.raises(BadPack):  # a hexadecimal digit of the signature or the seal in upper case
-        opened(data[:-20] + data[-20:].upper(), file)
+        unpack_bytes(data[:-20] + data[-20:].upper(), file)
 
 
 @given(part=st.floats(0, 1, exclude_max=True), kept=st.integers(0, 3))
@@ -146,7 +150,7 @@ def test_a_file_that_was_cut_off_is_noticed(signed: Path, part: float, kept: int
     ):
         if cut != data:
             with TemporaryDirectory() as there, pytest.raises(BadPack):
-                opened(cut, Path(there) / "cut.ludens")
+                unpack_bytes(cut, Path(there) / "cut.ludens")
 
 
 Edit = Callable[[Forgery], object]
@@ -235,7 +239,7 @@ def test_a_forger_who_makes_a_new_chain_is_refuted(edit: str, packed: Path, tmp_
     change(forgery)
     file = forgery.write(tmp_path / "forged.ludens")
     try:
-        reasons = " ".join(text for _, text in verified(file).failures)
+        reasons = " ".join(text for _, text in check(file).failures)
     except BadPack as error:
         reasons = str(error).removeprefix(f"{str(file)!r}: ")
     assert reason in reasons
@@ -263,7 +267,7 @@ def test_a_bot_that_plays_badly_on_purpose_is_refuted(packed: Path, tmp_path: Pa
     key = "random:turns:0:0"
     assert forgery.record(key)["episode"]["seats"] == {"x": "bot/random", "o": "bot/random"}
     _invent(forgery, key, x="bot/minimax", o="bot/first")
-    proof = verified(forgery.write(tmp_path / "forged.ludens"))
+    proof = check(forgery.write(tmp_path / "forged.ludens"))
     assert [name for name, _ in proof.failures] == [key]
     assert "but bot/random plays" in proof.failures[0][1]
 
@@ -281,7 +285,7 @@ def test_replies_that_a_model_did_not_give_must_be_trusted(packed: Path, tmp_pat
     proof = verify_pack(forgery.write(tmp_path / "forged.ludens"), tmp_path / "run", workers=0)
     assert [name for name, _ in proof.failures] == ["rude, see, exact"]
     forgery.results[:] = [asdict(result) for result in measure(tmp_path / "run")]
-    proof = verified(forgery.write(tmp_path / "forged.ludens"))
+    proof = check(forgery.write(tmp_path / "forged.ludens"))
     assert proof.ok
     assert any("fake/rude" in text and "gave these replies" in text for text in proof.trusted)
 
@@ -292,20 +296,20 @@ def test_the_key_of_somebody_else_is_refused(signed: Path, packed: Path, tmp_pat
         key.public_key().public_bytes_raw().hex(): name for name, key in (("ann", ours), ("ben", theirs))
     }
     (ann, ben), forgery = names, Forgery(signed)
-    assert verified(signed, keys={ann: "ann"}).submitter == "ann"
-    assert f"{ann} of ann" in verified(signed, keys={ann: "ann"}).proven["signature"]
+    assert check(signed, keys={ann: "ann"}).submitter == "ann"
+    assert f"{ann} of ann" in check(signed, keys={ann: "ann"}).proven["signature"]
     with pytest.raises(BadPack, match="foreign key"):
-        verified(signed, keys={ben: "ben"})
+        check(signed, keys={ben: "ben"})
     with pytest.raises(BadPack, match="not signed"):
-        verified(packed, keys={ben: "ben"})
+        check(packed, keys={ben: "ben"})
     with pytest.raises(BadPack, match="not made with the key"):
-        verified(forgery.write(tmp_path / "forged.ludens", theirs.sign))
+        check(forgery.write(tmp_path / "forged.ludens", theirs.sign))
     with pytest.raises(BadPack, match="signature is missing"):
-        verified(forgery.write(tmp_path / "forged.ludens"))
+        check(forgery.write(tmp_path / "forged.ludens"))
     forgery.head["key"] = ben
-    assert verified(forgery.write(tmp_path / "forged.ludens", theirs.sign)).pack.signed_by == ben
+    assert check(forgery.write(tmp_path / "forged.ludens", theirs.sign)).pack.signed_by == ben
     with pytest.raises(BadPack, match="foreign key"):
-        verified(tmp_path / "forged.ludens", keys={ann: "ann"})
+        check(tmp_path / "forged.ludens", keys={ann: "ann"})
 
 
 def test_keys_are_read(tmp_path: Path, key: Path) -> None:
@@ -339,10 +343,10 @@ def test_sizes_are_bounded(packed: Path, tmp_path: Path, monkeypatch: pytest.Mon
         with monkeypatch.context() as patched:
             patched.setattr(packs, name, limit)
             with pytest.raises(BadPack, match=reason):
-                verified(packed)
+                check(packed)
     os.mkfifo(tmp_path / "pipe.ludens")
     with pytest.raises(BadPack, match="not a file"):
-        verified(tmp_path / "pipe.ludens")
+        check(tmp_path / "pipe.ludens")
 
 
 @pytest.mark.parametrize(
@@ -357,14 +361,14 @@ def test_sizes_are_bounded(packed: Path, tmp_path: Path, monkeypatch: pytest.Mon
 def test_other_files_are_refused(text: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "other.ludens").write_text(text)
     with pytest.raises(BadPack, match=reason):
-        verified(tmp_path / "other.ludens")
+        check(tmp_path / "other.ludens")
 
 
 def test_a_plan_cannot_make_the_verifier_list_millions(packed: Path, tmp_path: Path) -> None:
     forgery = Forgery(packed)
     forgery.plan.update(samples=10_000)
     with pytest.raises(BadPack, match="180,000 episodes are planned"):
-        verified(forgery.write(tmp_path / "forged.ludens"))
+        check(forgery.write(tmp_path / "forged.ludens"))
 
 
 def test_nothing_that_a_pack_names_is_opened(packed: Path, tmp_path: Path) -> None:
@@ -395,7 +399,7 @@ def test_nothing_that_a_pack_names_is_opened(packed: Path, tmp_path: Path) -> No
             file = forgery.write(tmp_path / "forged.ludens")
             with watched() as events:
                 try:
-                    proof = verified(file)
+                    proof = check(file)
                 except BadFile:
                     continue
                 finally:
@@ -449,6 +453,28 @@ def test_bots_choose_the_same_moves_again(game: str, players: list[str]) -> None
     again = reenact(episode)
     assert sum(again.bots.values()) == len(episode.moves)
     assert (again.others, again.asked) == (frozenset(), 0)
+
+
+def test_late_filtered_refused_and_direct_replies_are_repeated() -> None:
+    filtered = Unreadable(FILTERED)
+    filtered.reply = Reply("I cannot help with that.", finish="filtered")
+    game = make("tic_tac_toe")
+    says = [filtered, "Action: B2", "A1 or A2", Reply("I take A1", "A1"), Reply("Z9", "Z9"), "no", "C3", "C1"]
+    players = {"x": Scripted(says), "o": Slow(["Action: A3", "x", "Action: B1"], naps=(60.0, 0.0))}
+    config = PlayConfig(seconds=0.05, fallback="first")
+    episode = play_sync(game, players, 0, config=config)
+    verdicts = {tried.verdict for move in episode.moves for tried in move.tries}
+    assert verdicts >= {"late", "unreadable", "illegal", "ok"}
+    assert any(tried.finish == "filtered" for move in episode.moves for tried in move.tries)
+    again = reenact(episode)
+    assert (again.others, again.bots) == ({"scripted", "slow"}, {})
+    for move in episode.moves:
+        for tried in move.tries:
+            told = tried.reason
+            tried.reason += " Take B2."
+            with pytest.raises(ReplayMismatch, match="other moves"):
+                reenact(episode)
+            tried.reason = told
 
 
 @pytest.mark.parametrize(

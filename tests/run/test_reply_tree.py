@@ -19,12 +19,12 @@ from ludens.run.board.tree import (
     MARKS,
     PLAYER,
     START,
+    advance,
     lines,
     outcomes,
-    played,
     read_tree,
     winner,
-)  # fmt: skip
+)
 from tests.support.players import Scripted
 
 AGAIN = "the model or the game has changed: run `python -m ludens.run.board.tree`"
@@ -56,7 +56,7 @@ def test_every_line_ends(seat: str) -> None:
             if MARKS[number % 2] == seat:
                 reached.add(position)
             state.apply({MARKS[number % 2]: CELLS[cell]})
-            position = played(position, MARKS[number % 2], cell)
+            position = advance(position, MARKS[number % 2], cell)
         assert state.over
         assert state.returns[seat] == {"": 0.0, seat: 1.0}.get(winner(position), -1.0)
     assert reached == set(replies)

@@ -21,6 +21,8 @@ from ludens.models.settings import EXCHANGES, STYLES, PromptOptions, seat_spec
 from ludens.models.trained import trained_remark
 
 _FILE = Path(__file__).parent / "templates" / "agent.md"
+FILTERED = "a content filter blocked the reply."
+"""What a model is told that may try again."""
 
 
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
@@ -185,7 +187,7 @@ class Vlm(Agent):
         reply = Reply(text, None, answer.usage, finish, answer.reasoning, answer.tokens)
         if answer.finish == "filtered":
             # The text, if any, is the filter's: where messages are free it must not become one.
-            filtered = Unreadable("a content filter blocked the reply.")
+            filtered = Unreadable(FILTERED)
             filtered.reply = reply
             raise filtered
         return reply

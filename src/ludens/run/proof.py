@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from math import isclose
 from pathlib import Path
 from shlex import quote
@@ -21,6 +21,7 @@ from shlex import quote
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import file_error
 from ludens.core.plain import one_line, plural
+from ludens.core.spec import parse_spec
 from ludens.models.settings import is_model
 from ludens.run.lines import LineReader, repair_hint
 from ludens.run.pack import BadPack, Claim, Pack, PackedLine, claim, read_signer, unpack, write_pack
@@ -60,8 +61,9 @@ class PackProof:
 
     @property
     def others(self) -> list[str]:
-        """Specs of the players whose replies are only recorded."""
-        return sorted({spec for again in self.run.again.values() for spec in again.others})
+        """Specs of the players whose replies are only recorded, without addresses."""
+        specs = [parse_spec(spec) for again in self.run.again.values() for spec in again.others]
+        return sorted({str(replace(spec, address=None)) for spec in specs})
 
     @property
     def proven(self) -> dict[str, str]:

@@ -17,7 +17,8 @@ from typing import cast, get_args
 import orjson
 
 from ludens.agents import agent
-from ludens.agents.vlm import prompt
+from ludens.agents.vlm import FILTERED, prompt
+from ludens.attempts import late_reason
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask, History
 from ludens.core.config import episode_stream
@@ -99,12 +100,15 @@ class _Recorded(Agent):
     name: str = ""
     moves: Sequence[Move] = ()
     prompt_options: PromptOptions = field(default_factory=PromptOptions)
+    seconds: float | None = None
+    """Time limit of a reply."""
     kind = "recorded"
 
     @staticmethod
     def of(episode: Episode, seat: str) -> _Recorded:
         moves = [move for move in episode.moves if move.seat == seat]
-        player = _Recorded(episode.seats[seat], moves, prompt_options_of(episode, seat))
+        seconds, options = config_of(episode).seconds, prompt_options_of(episode, seat)
+        player = _Recorded(episode.seats[seat], moves, options, seconds)
         player.sees = _sees(episode, seat)
         player.unlimited_retries = seat in (episode.unlimited_retries or ())
         return player
@@ -126,11 +130,11 @@ class _Recorded(Agent):
         if tried is None:
             return Reply(move.action, move.action)
         if tried.verdict == "late":
-            late = Late(tried.reason)
+            late = Late(late_reason(self.seconds))
             late.reply = Reply("", None, tried.usage, tried.finish, tried.reasoning)
             raise late
         if tried.finish == "filtered":
-            filtered = Unreadable(tried.reason)
+            filtered = Unreadable(FILTERED)
             filtered.reply = Reply(tried.text, None, tried.usage, tried.finish, tried.reasoning)
             raise filtered
         action = (move.action if tried.verdict == "ok" else tried.text) if tried.direct else None

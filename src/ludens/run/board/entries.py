@@ -7,8 +7,8 @@ one observation, so that playing it more often makes no interval narrower than i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from math import isnan
@@ -177,11 +177,14 @@ class BoardRow:
     """One for each column of the section."""
     page: str = ""
     """Where its details are; empty for rows that no pack has."""
+    part: bool = False
+    """Whether none of its packs plays the whole suite on its own seeds."""
 
     @property
     def words(self) -> str:
         """What a search looks at."""
-        return " ".join((self.name, self.detail, self.kind, KINDS[self.kind])).lower()
+        part = "part of the suite" if self.part else ""
+        return " ".join((self.name, self.detail, self.kind, KINDS[self.kind], part)).lower()
 
     @property
     def numbers(self) -> list[str]:
@@ -208,10 +211,18 @@ class Section:
     def has_overall(self) -> bool:
         return any(summary.name == OVERALL for summary in self.results.suite.summaries)
 
-    def rows(self, submitters: Mapping[str, str]) -> list[BoardRow]:
-        """Entries, the best first; then reference scores and published rows."""
+    def rows(self, submitters: Mapping[str, str], parts: Collection[str] = ()) -> list[BoardRow]:
+        """Entries, the best first; then reference scores and published rows.
+
+        Args:
+            submitters: Who submitted an entry, by its id.
+            parts: The ids of entries that no pack has on the whole suite.
+        """
         references = ReferenceScores(self.results)
-        entries = [self._row(entry, references, submitters.get(entry.id, "")) for entry in self.entries]
+        entries = [
+            replace(self._row(entry, references, submitters.get(entry.id, "")), part=entry.id in parts)
+            for entry in self.entries
+        ]
         entries.sort(key=self._rank)
         return [*entries, *self._references(references), *map(self._published, self._quoted())]
 
@@ -232,7 +243,7 @@ class Section:
                 if column.task.name in row.cells
             )
             values.append(NOTHING if estimate is None else Value(estimate, column.digits, marked=marked))
-        values += [_shown(entry.overall)] if self.has_overall else []
+        values += [_value(entry.overall)] if self.has_overall else []
         values += [entry.sight, f"{entry.episodes:,}", submitter]
         return BoardRow(entry.kind, entry.name, entry.settings, values, f"entries/{entry.id}.html")
 
@@ -244,7 +255,7 @@ class Section:
                 for score, column in zip(scores, self.columns, strict=True)
             ]
             if any(value != NOTHING for value in values):
-                values += [_shown(references.summaries(name).get(OVERALL))] if self.has_overall else []
+                values += [_value(references.summaries(name).get(OVERALL))] if self.has_overall else []
                 yield BoardRow("reference", name, "", [*values, *[NOTHING] * 3])
 
     def _quoted(self) -> Iterator[Published]:
@@ -267,7 +278,7 @@ class Section:
         return BoardRow("published", source.model, source.source, [*values, *[NOTHING] * 3])
 
 
-def _shown(estimate: Estimate | None) -> Entry:
+def _value(estimate: Estimate | None) -> Entry:
     return NOTHING if estimate is None or isnan(estimate.mean) else Value(estimate)
 
 

@@ -237,13 +237,13 @@ class _Writer:
         save_file(self._out / file, text.encode())
 
     def _index(self, sections: Sequence[Section]) -> None:
-        shown = [(section, section.rows(self._submitters(section))) for section in sections]
-        kinds = {row.kind for _, rows in shown for row in rows}
+        tables = [(s, s.rows(self._submitters(s), self._parts(s))) for s in sections]
+        kinds = {row.kind for _, rows in tables for row in rows}
         self._page(
             "index.html",
             "board.html",
             title=self._title,
-            sections=shown,
+            sections=tables,
             kinds={kind: words for kind, words in KINDS.items() if kind in kinds},
             accepted=self._accepted,
             refused=self._refused,
@@ -255,6 +255,9 @@ class _Writer:
             id: ", ".join(dict.fromkeys(one.submitter for one in some if one.submitter)) or "not signed"
             for id, some in names.items()
         }
+
+    def _parts(self, section: Section) -> set[str]:
+        return {e.id for e in section.entries if all(one.part for one in self._submissions(e))}
 
     def _submissions(self, entry: BoardEntry) -> list[Submission]:
         return [self._by_run[folder] for folder in entry.folders]
@@ -270,7 +273,7 @@ class _Writer:
         self._page(
             f"entries/{entry.id}.html",
             "entry.html",
-            title=entry.name,
+            title=f"{entry.name} ({entry.settings})" if entry.settings else entry.name,
             section=section,
             entry=entry,
             metrics=metrics,

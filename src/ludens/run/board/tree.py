@@ -58,7 +58,7 @@ def read_tree() -> ReplyTree:
     return ReplyTree(**orjson.loads(FILE.read_bytes()))
 
 
-def played(position: str, mark: str, cell: int) -> str:
+def advance(position: str, mark: str, cell: int) -> str:
     """The position after a move."""
     return position[:cell] + mark + position[cell + 1 : 9] + str(cell)
 
@@ -80,7 +80,7 @@ def lines(seat: str, replies: Replies, position: str = START) -> Iterator[tuple[
     mark = MARKS[(9 - position[:9].count(".")) % 2]
     free = [cell for cell in range(9) if position[cell] == "."]
     for cell in [replies[position]] if mark == seat else free:
-        for rest in lines(seat, replies, played(position, mark, cell)):
+        for rest in lines(seat, replies, advance(position, mark, cell)):
             yield (cell, *rest)
 
 
@@ -90,7 +90,7 @@ def outcomes(seat: str, replies: Replies) -> dict[str, int]:
     for line in lines(seat, replies):
         position = START
         for number, cell in enumerate(line):
-            position = played(position, MARKS[number % 2], cell)
+            position = advance(position, MARKS[number % 2], cell)
         counts["won" if (won := winner(position)) == seat else "lost" if won else "drawn"] += 1
     return dict(counts)
 
@@ -111,7 +111,7 @@ async def grow(player: Agent, game: Game, seat: str) -> dict[str, int]:
                 after = state.clone()
                 after.apply({turn: CELLS[cell]})
                 if not after.over:
-                    following.setdefault(played(position, turn, cell), after)
+                    following.setdefault(advance(position, turn, cell), after)
         layer = following
     return replies
 
