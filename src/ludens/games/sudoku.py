@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from ludens.core.errors import BadOption
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
@@ -200,6 +200,12 @@ class Sudoku(Game):
     seats = (SEAT,)
     view_class = "ludens.games.sudoku:SudokuView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"clues": 60}),
+        "medium": Preset({"clues": 40}),
+        "hard": Preset({"clues": 27}),
+        "paper": Preset(),
+    }
 
     clues: int = option(
         0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"

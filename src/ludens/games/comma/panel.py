@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -51,6 +52,12 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     seats = (SEAT,)
     view_class = "ludens.games.comma.panel:PanelQuestionView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"moves": "single"}),
+        "medium": Preset({"puzzle": "keypad"}),
+        "hard": Preset({"puzzle": "memory", "manual": "random"}),
+        "paper": Preset(),
+    }
 
     puzzle: str = option("wire", choices=PUZZLES, help="the puzzle whose panels are shown")
     manual: str = option(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -366,6 +367,12 @@ class Overcooked(TwinGame[OvercookedState]):
     version = 3
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
+    presets = {
+        "easy": Preset(others="bot/planner"),
+        "medium": Preset({"layout": "coordination_ring"}, others="bot/planner"),
+        "hard": Preset({"layout": "random", "opening": "random"}, others="bot/greedy"),
+        "paper": Preset(others="bot/planner"),
+    }
     bots = {
         "planner": "ludens.games.overcooked.bots:Planner",
         "optimal": "ludens.games.overcooked.bots:SoupsOptimal",

@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any
 
 from ludens.core.errors import BadOption
+from ludens.core.game import Preset
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat
@@ -48,6 +49,12 @@ class SpyVote(TwinGame["VoteQuestion"]):
     seats = (SEAT,)
     view_class = "ludens.games.spy.vote:SpyVoteView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"civilians": 3}),
+        "medium": Preset(),
+        "hard": Preset({"civilians": 8}),
+        "paper": Preset(),
+    }
     question = True
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")
