@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from ludens import RenderOptions, make, verify  # noqa: E402
 from ludens.adapters.gymnasium import ID, LudensEnv  # noqa: E402
-from ludens.adapters.seat import OneSeat  # noqa: E402
+from ludens.adapters.turns import Turns  # noqa: E402
 from ludens.core.errors import BadOption, UnknownName  # noqa: E402
 from tests.adapters.games import listed_games  # noqa: E402
 from tests.support.playable import playable  # noqa: E402
@@ -134,9 +134,9 @@ def test_wrong_seats_get_a_sentence(options: dict[str, Any], error: Any, message
         LudensEnv("tic_tac_toe", **options)
 
 
-def test_one_seat_in_words_inside_an_event_loop() -> None:
+def test_turns_in_words_inside_an_event_loop() -> None:
     async def main() -> None:
-        seat = OneSeat("tic_tac_toe", "x", "bot/first", sees="text")
+        seat = Turns("tic_tac_toe", ("x",), "bot/first", sees="text")
         ask = seat.reset(2)
         assert ask is not None
         assert ask.observation.text

@@ -9,8 +9,8 @@
     envs = gymnasium.make_vec("ludens/Game-v0", num_envs=8, game="pong")
 
 The observation is the picture of the seat. `info["action_mask"]` (and `env.unwrapped.action_masks()`) says
-what is legal; an illegal action changes nothing, earns `penalty` and sets `info["illegal"]`. `reset(seed=7)` deals
-what `ludens` deals with seed 7. `env.unwrapped.episode` is the record of an episode that is over.
+what is legal; an illegal action changes nothing, earns `penalty` and sets `info["illegal"]`. `reset(seed=7)`
+deals what `ludens` deals with seed 7. `env.unwrapped.episode` is the record of an episode that is over.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import numpy as np
 from gymnasium.envs.registration import registry
 from numpy.typing import NDArray
 
-from ludens.adapters.seat import RANDOM, OneSeat
 from ludens.adapters.spaces import RENDER_MODES, GameSpaces, Observed, check_mode
+from ludens.adapters.turns import Turns
+from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.state import State
@@ -39,7 +40,8 @@ class LudensEnv(gymnasium.Env):
     Args:
         game: The game or its spec.
         seat: The seat that learns; by default the first one.
-        others: Who plays the other seats: a spec for all, or seat to spec.
+        others: Who plays the other seats: a spec for all, or seat to spec; by default those of the preset in
+            the spec of the game, else `bot/random`.
         observed: `image`, `tensor` (games on OpenSpiel) or `nothing`.
         render: Theme and size of pictures; by default 256 pixels.
         stack: How many of the latest pictures are stacked.
@@ -54,7 +56,7 @@ class LudensEnv(gymnasium.Env):
         self,
         game: Game | str,
         seat: str | None = None,
-        others: str | Mapping[str, str] = RANDOM,
+        others: str | Mapping[str, str] | None = None,
         observed: Observed = "image",
         render: RenderOptions | None = None,
         stack: int = 1,
@@ -64,9 +66,15 @@ class LudensEnv(gymnasium.Env):
     ) -> None:
         check_mode(render_mode)
         render = render or RenderOptions(size=256)
-        sees = "image" if observed == "image" else "nothing"
-        self._seat = OneSeat(game, seat, others, sees=sees, render=render, horizon=horizon)  # type: ignore[arg-type]
-        self.game, self.seat = self._seat.game, self._seat.seat
+        self._turns = Turns(
+            game,
+            () if seat is None else (seat,),
+            others,
+            sees="image" if observed == "image" else "nothing",
+            render=render,
+            config=PlayConfig(horizon=horizon),
+        )
+        self.game, [self.seat] = self._turns.game, self._turns.seats
         self.spaces = GameSpaces(self.game, observed, render, stack)
         self.observation_space = self.spaces.observation_space
         self.action_space = self.spaces.action_spaces[self.seat]
@@ -80,12 +88,12 @@ class LudensEnv(gymnasium.Env):
 
     @property
     def state(self) -> State:
-        return self._seat.state
+        return self._turns.state
 
     @property
     def episode(self) -> Episode | None:
         """The record of the episode, once it is over."""
-        return self._seat.episode
+        return self._turns.episode
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are legal now."""
@@ -97,7 +105,7 @@ class LudensEnv(gymnasium.Env):
         super().reset(seed=seed)
         deal = int(self.np_random.integers(2**31)) if seed is None else seed
         self.spaces.seed = deal
-        self._seat.reset(deal)
+        self._turns.reset(deal)
         self._tries, self._return = 0, self.state.returns[self.seat]
         return self._observation(), {"action_mask": self.spaces.mask(self.state, self.seat)}
 
@@ -108,17 +116,17 @@ class LudensEnv(gymnasium.Env):
         if illegal:
             reward = self._penalty
         else:
-            self._seat.act(name)
+            self._turns.act(name)
             before, self._return = self._return, state.returns[self.seat]
             reward = self._return - before
         info: dict[str, Any] = {"action_mask": self.spaces.mask(state, self.seat)}
         if illegal:
             info["illegal"] = True
-        truncated = not state.over and (self._seat.episode is not None or self._tries >= self._horizon)
+        truncated = not state.over and (self._turns.episode is not None or self._tries >= self._horizon)
         return self._observation(), float(reward), state.over, truncated, info
 
     def _observation(self) -> NDArray[Any]:
-        ask = self._seat.ask
+        ask = self._turns.ask
         pictures = ask.observation.images if ask is not None else ()
         return self.spaces.observation(self.state, self.seat, pictures)
 
@@ -126,7 +134,7 @@ class LudensEnv(gymnasium.Env):
         return self.spaces.rendered(self.state, self.seat, self.render_mode)
 
     def close(self) -> None:
-        self._seat.close()
+        self._turns.close()
 
 
 def register() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
@@ -172,7 +173,8 @@ class Table(Observer):
         self._verdicts[seat] = verdict
         self._replies.pop(seat).set_result(Reply(action=_named(ask, action)))
         assert self._task is not None
-        await asyncio.wait({verdict, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        events: list[asyncio.Future[Any]] = [verdict, self._task]
+        await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
         if not verdict.done():
             raise AgentFailure("the game ended before the action was read.")
         while seat not in self._asks and verdict.result().verdict != "ok" and not self.over:

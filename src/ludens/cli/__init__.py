@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "games": ("lists:games", "List games, or describe one."),
+    "presets": (
+        "presets:presets",
+        "List the presets of games: how hard they are, with scores of simple players.",
+    ),
     "agents": ("lists:agents", "List bots and the games they can play, or describe one."),
     "show": ("play:show", "Show a position as one seat sees it: picture, text, rules."),
     "play": ("play:play", "Play one game in the terminal: people, bots and models."),
@@ -39,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("train:train", "Train a model by playing, as a recipe says."),
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
     "mcp": ("mcp:mcp", "Serve seats of a game to MCP clients, such as coding agents."),
+    "openenv": ("openenv:openenv", "Serve the tasks of a suite to OpenEnv clients."),
     "web": ("web:web", "Serve the browser app: games, live runs, replays."),
     "study": ("results:study", "Export the data of a study with people; exclude participants."),
     "bench": ("bench:bench", "Run benchmarks on this machine."),

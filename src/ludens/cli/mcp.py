@@ -22,6 +22,7 @@ from ludens.cli.arguments import (
     seat_of,
 )
 from ludens.cli.output import aside
+from ludens.cli.serving import serve_app
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 
@@ -68,8 +69,6 @@ def mcp(
         raise BadOption(f"no seat of {played.name} is left for a client.")
     if len(served) > 1 and port is None:
         raise BadOption("several seats need --port: a client over stdio plays one seat.")
-    if port is not None and not 0 <= port <= 65_535:
-        raise BadOption(f"--port must be 0 to 65535, not {port}.")
     models: dict[str, object] = {}
     others = {
         name: agent(filled.get(name, DEFAULT_AGENT), played, models)  # type: ignore[arg-type]
@@ -81,6 +80,10 @@ def mcp(
         if out is not None:
             with out.open("ab") as file:
                 file.write(episode.to_json() + b"\n")
+
+    def announce(at: int) -> None:
+        for name in served:
+            aside(f"{name}: http://127.0.0.1:{at}/{name}/mcp")
 
     async def serve() -> None:
         table = Table(
@@ -98,25 +101,6 @@ def mcp(
             finally:
                 await table.close()
         else:
-            await _serve_http(http_app(table), served, port)
+            await serve_app(http_app(table), "127.0.0.1", port, announce)
 
     asyncio.run(serve())
-
-
-async def _serve_http(app: object, seats: list[str], port: int) -> None:
-    import socket
-
-    import uvicorn
-
-    listening = socket.socket()
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(("127.0.0.1", port))
-    except OSError as error:
-        listening.close()
-        raise BadOption(f"cannot listen on port {port}: {error.strerror}.") from None
-    at = listening.getsockname()[1]
-    for name in seats:
-        aside(f"{name}: http://127.0.0.1:{at}/{name}/mcp")
-    config = uvicorn.Config(app, log_level="warning")  # type: ignore[arg-type]
-    await uvicorn.Server(config).serve(sockets=[listening])

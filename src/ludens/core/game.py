@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ludens.core.loading import load
@@ -38,6 +38,19 @@ class DecisionScore(NamedTuple):
     """Share of decisions that were not made (n/a)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A setting of a game with a difficulty: options other than the defaults, and who plays other seats."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    others: str = "bot/random"
+    """The spec of the players in all other seats, where a game has several."""
+
+
+DIFFICULTIES = ("easy", "medium", "hard", "paper")
+"""The presets that every game of Ludens has; `paper` is what its paper played, or its defaults."""
+
+
 class Game(ABC):
     """A game with its options. Subclasses are frozen dataclasses whose fields are made with `option`.
 
@@ -57,6 +70,8 @@ class Game(ABC):
     """The spec of the strongest known bot, used as `bot/best`; empty where there is none."""
     cooperative: ClassVar[bool] = False
     """Whether all seats earn the same."""
+    presets: ClassVar[Mapping[str, Preset]] = {}
+    """Settings by difficulty (`DIFFICULTIES`), used as `GAME?preset=medium`."""
     stages: ClassVar[tuple[GameStage, ...]] = ()
     """The stages of the game, where it has several. Iterative-SPO needs two, one of them of decisions."""
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, UnknownName
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.loading import CATALOGUES, load
 from ludens.core.options import configure
 from ludens.core.spec import parse_spec
@@ -67,9 +67,28 @@ GAMES = Registry("game", "ludens.games")
 
 
 def make(spec: str, /, **options: Any) -> Game:
-    """Build a game: `make("hanabi", players=3)` or `make("hanabi?players=3")`."""
+    """Build a game: `make("hanabi", players=3)` or `make("hanabi?players=3")`.
+
+    `preset` sets several options at once: `make("hanabi?preset=hard")`; others given here replace them.
+    """
     parsed = parse_spec(spec)
     if parsed.address:
         raise BadOption(f"a game has no address: {spec!r}.")
-    game: Game = configure(GAMES.get(parsed.name), {**parsed.options, **options}, parsed.name)
+    target, wanted = GAMES.get(parsed.name), {**parsed.options, **options}
+    if (name := wanted.pop("preset", None)) is not None:
+        wanted = {**_preset(parsed.name, target, str(name)).options, **wanted}
+    game: Game = configure(target, wanted, parsed.name)
     return game
+
+
+def preset_of(spec: str) -> Preset | None:
+    """The preset that a spec names; None where it names none."""
+    parsed = parse_spec(spec)
+    name = parsed.options.get("preset")
+    return None if name is None else _preset(parsed.name, GAMES.get(parsed.name), name)
+
+
+def _preset(game: str, target: type[Game], name: str) -> Preset:
+    if name not in target.presets:
+        raise UnknownName(f"preset of {game}", name, target.presets)
+    return target.presets[name]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.draw import Sprite
 from ludens.draw.palette import edge_of, letter_on
@@ -70,6 +71,12 @@ class BattleOfColors(GridGame):
     version = 3
     view_class = "ludens.games.battle_of_colors:BattleView"
     best = "bot/optimal"
+    presets = {
+        "easy": Preset({"horizon": 25}, others="bot/common_welfare"),
+        "medium": Preset(others="bot/common_welfare"),
+        "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
+        "paper": Preset(others="bot/optimal"),
+    }
     bots = {
         "common_welfare": "ludens.games.battle_of_colors:BattleCommonWelfare",
         "self_interest": "ludens.games.battle_of_colors:BattleSelfInterest",

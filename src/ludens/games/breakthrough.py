@@ -11,6 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from ludens.core.agent import Bot
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.state import State
@@ -39,6 +40,12 @@ class Breakthrough(BoardGame):
     version = 2
     view_class = "ludens.games.breakthrough:BreakthroughView"
     best = "bot/alphabeta?depth=5"
+    presets = {
+        "easy": Preset({"rows": 5, "columns": 5}),
+        "medium": Preset({"rows": 6, "columns": 6, "opening": 4}, others="bot/alphabeta?depth=1"),
+        "hard": Preset({"opening": 8}, others="bot/alphabeta?depth=3"),
+        "paper": Preset(others="bot/mcts"),
+    }
     spiel_name = "breakthrough"
     stable_names = True
     actions_told = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ludens.core.game import Preset
 from ludens.draw import Sprite
 from ludens.games.grid import ACTIONS, GridGame, GridState, GridView, ScoringEvent, Walker, around
 
@@ -50,6 +51,12 @@ class CoinDilemma(GridGame):
         "optimal": "ludens.games.coin_dilemma:CoinOptimal",
     }
     best = "bot/optimal"
+    presets = {
+        "easy": Preset({"horizon": 25}, others="bot/common_welfare"),
+        "medium": Preset(others="bot/self_interest"),
+        "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
+        "paper": Preset(others="bot/optimal"),
+    }
     things = ("red player", "blue player", "red coin", "blue coin")
     events = (
         ScoringEvent("red_own_coin", "red takes the red coin", +1, 0),

@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ludens.core.agent import Bot
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
@@ -40,6 +41,12 @@ class Gomoku(BoardGame):
     stable_names = True
     usual_opening = 6
     best = "bot/lines?depth=4"
+    presets = {
+        "easy": Preset({"size": 9}),
+        "medium": Preset({"size": 11, "opening": 4}, others="bot/lines?depth=1"),
+        "hard": Preset({"opening": 6}, others="bot/lines?depth=3"),
+        "paper": Preset(others="bot/lines?depth=4"),
+    }
     bots = {"lines": "ludens.games.gomoku:Lines"}
 
     size: int = option(15, low=5, high=19, help="rows and columns of the board")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Question
@@ -108,6 +109,12 @@ class KuhnPoker(SpielGame):
     version = 2
     view_class = "ludens.games.kuhn_poker:KuhnView"
     best = "bot/equilibrium"
+    presets = {
+        "easy": Preset(others="bot/first"),
+        "medium": Preset(),
+        "hard": Preset(others="bot/equilibrium"),
+        "paper": Preset(others="bot/equilibrium"),
+    }
     spiel_name = "kuhn_poker"
     stable_names = True
     imperfect_information = True

@@ -14,7 +14,7 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -204,6 +204,12 @@ class Minesweeper(Game):
     view_class = "ludens.games.minesweeper:MinesweeperView"
     imperfect_information = True
     best = "bot/logic"
+    presets = {
+        "easy": Preset({"rows": 6, "columns": 6, "mines": 4, "first": "open"}),
+        "medium": Preset({"first": "open"}),
+        "hard": Preset({"rows": 12, "columns": 12, "mines": 28}),
+        "paper": Preset(),
+    }
     bots: ClassVar[Mapping[str, str]] = {"logic": "ludens.games.minesweeper:Logic"}
 
     rows: int = option(8, low=2, high=16, help="rows of the field")

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.draw import Sprite
 from ludens.draw.palette import edge_of, visible
@@ -65,6 +66,12 @@ class MonsterHunt(GridGame):
     version = 2
     view_class = "ludens.games.monster_hunt:HuntView"
     best = "bot/optimal"
+    presets = {
+        "easy": Preset({"horizon": 25}, others="bot/common_welfare_1"),
+        "medium": Preset(others="bot/common_welfare_2"),
+        "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
+        "paper": Preset(others="bot/optimal"),
+    }
     bots = {
         "common_welfare_1": "ludens.games.monster_hunt:CommonWelfare1",
         "common_welfare_2": "ludens.games.monster_hunt:CommonWelfare2",

@@ -12,6 +12,7 @@ from typing import Any
 
 from ludens.core.errors import Ambiguous, BadOption, Unreadable
 from ludens.core.forms import Matrix as MatrixForm
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -79,6 +80,12 @@ class Perceive(TwinGame["PerceiveQuestion"]):
     version = 3
     view_class = "ludens.games.perceive:PerceiveView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"board": "reversi"}),
+        "hard": Preset({"board": "chess"}),
+        "paper": Preset(),
+    }
     question = True
 
     board: str = board_option("the board game whose positions are shown, options included")

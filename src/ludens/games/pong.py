@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ludens.core.agent import Bot
 from ludens.core.clock import REALTIME_HELP, read_interval, realtime_rule
 from ludens.core.errors import MissingExtra
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -266,6 +266,12 @@ class Pong(Game):
     version = 3
     view_class = "ludens.games.pong:PongView"
     best = "bot/tracker"
+    presets = {
+        "easy": Preset({"points": 1, "decisions": 300, "sticky": 0.0}),
+        "medium": Preset({"decisions": 500}),
+        "hard": Preset({"players": 2, "decisions": 500}, others="bot/tracker"),
+        "paper": Preset(),
+    }
     bots = {"tracker": "ludens.games.pong:Tracker", "follower": "ludens.games.pong:Follower"}
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, ClassVar
 
 from ludens.core.agent import Bot
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.games.boards import Matrix, StoneView, cell_name
@@ -41,6 +42,12 @@ class Reversi(BoardGame):
     actions_told = False
     usual_opening = 8
     best = "bot/alphabeta?depth=4&endgame=8"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"opening": 4}, others="bot/alphabeta?depth=1&endgame=0"),
+        "hard": Preset({"opening": 8}, others="bot/alphabeta?depth=3"),
+        "paper": Preset(others="bot/alphabeta"),
+    }
     bots: ClassVar[Mapping[str, str]] = {"alphabeta": "ludens.games.reversi:ReversiAlphaBeta"}
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Illegal
 from ludens.core.forms import Places, Sentence
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -222,6 +222,12 @@ class RuleQuestion(TwinGame["MoveQuestion"]):
     version = 3
     view_class = "ludens.games.rule:RuleView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"board": "reversi"}),
+        "hard": Preset({"board": "chess"}),
+        "paper": Preset(),
+    }
     bots: ClassVar[Mapping[str, str]] = {"valid": "ludens.games.rule:Valid"}
     question = True
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ActionFormat
@@ -202,6 +202,12 @@ class Sudoku(Game):
     view_class = "ludens.games.sudoku:SudokuView"
     best = "bot/oracle"
     bots: ClassVar[Mapping[str, str]] = {"surest": "ludens.games.sudoku:Surest"}
+    presets = {
+        "easy": Preset({"clues": 60}),
+        "medium": Preset({"clues": 40}),
+        "hard": Preset({"clues": 27}),
+        "paper": Preset(),
+    }
 
     clues: int = option(
         0, low=0, high=MOST, help=f"digits given, from {FEWEST}; 0 lets the seed choose {HARD} to {EASY}"

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, ClassVar
 
 from ludens.core.agent import Bot
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.draw import Sprite
@@ -34,6 +35,12 @@ class TicTacToe(BoardGame):
     version = 2
     view_class = "ludens.games.tic_tac_toe:TicTacToeView"
     best = "bot/minimax"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"opening": 2}, others="bot/minimax?slips=0.3"),
+        "hard": Preset({"opening": 2}, others="bot/minimax"),
+        "paper": Preset(others="bot/minimax"),
+    }
     spiel_name = "tic_tac_toe"
     stable_names = True
     usual_opening = 3

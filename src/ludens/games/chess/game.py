@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ludens.core.errors import BadOption
+from ludens.core.game import Preset
 from ludens.core.loading import load
 from ludens.core.options import option
 from ludens.core.reply import DASHES, ActionFormat, unwrap
@@ -124,6 +125,12 @@ class Chess(BoardGame):
     actions_told = False
     usual_opening = 8
     best = "bot/search?depth=3"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"opening": 4}, others="bot/search?depth=1"),
+        "hard": Preset({"opening": 8}, others="bot/search?depth=2"),
+        "paper": Preset(others="bot/uci?seconds=1"),
+    }
     bots = {"search": "ludens.games.chess.bots:ChessBot", "uci": "ludens.games.chess.bots:Uci"}
 
     fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
-from ludens.core.game import DecisionScore, Game, GameStage
+from ludens.core.game import DecisionScore, Game, GameStage, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import fold, labelled
@@ -191,6 +191,12 @@ class Comma(Game):
     cooperative = True
     bots = {"blind": "ludens.games.comma.bots:BlindBot", "patient": "ludens.games.comma.bots:PatientBot"}
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"turns": 20, "mistakes": 6}, others="bot/oracle"),
+        "medium": Preset(others="bot/oracle"),
+        "hard": Preset({"mistakes": 1, "manual": "random"}, others="bot/oracle"),
+        "paper": Preset(others="bot/oracle"),
+    }
     stages = (
         GameStage("solve", decision=True, group=("seed", "seat"), seats=SOLVER),
         GameStage("advise", seats=EXPERT),

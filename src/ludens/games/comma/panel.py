@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
 from ludens.core.forms import Sentence, readable
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -53,6 +54,12 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     view_class = "ludens.games.comma.panel:PanelQuestionView"
     best = "bot/oracle"
     bots: ClassVar[Mapping[str, str]] = {"reader": "ludens.games.comma.reading:PanelReader"}
+    presets = {
+        "easy": Preset({"moves": "single"}),
+        "medium": Preset({"puzzle": "keypad"}),
+        "hard": Preset({"puzzle": "memory", "manual": "random"}),
+        "paper": Preset(),
+    }
 
     puzzle: str = option("wire", choices=PUZZLES, help="the puzzle whose panels are shown")
     manual: str = option(

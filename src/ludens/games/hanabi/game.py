@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, NamedTuple, Self
 
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.games.open_spiel import SpielGame, SpielState
@@ -354,6 +355,12 @@ class Hanabi(HanabiGame):
 
     name = "hanabi"
     version = 2
+    presets = {
+        "easy": Preset(others="bot/strong"),
+        "medium": Preset({"players": 3}, others="bot/strong"),
+        "hard": Preset({"players": 5}, others="bot/strong"),
+        "paper": Preset(others="bot/strong"),
+    }
 
     players: int = option(2, low=2, high=5, help="number of players")
 
@@ -371,6 +378,12 @@ class TinyHanabi(HanabiGame):
 
     name = "tiny_hanabi"
     version = 2
+    presets = {
+        "easy": Preset(others="bot/strong"),
+        "medium": Preset(others="bot/literal"),
+        "hard": Preset(),
+        "paper": Preset(others="bot/strong"),
+    }
 
     @property
     def shape(self) -> DeckShape:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 from ludens.core.clock import REALTIME_HELP, read_interval
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -372,6 +373,12 @@ class Overcooked(TwinGame[OvercookedState]):
     view_class = "ludens.games.overcooked.view:OvercookedView"
     best = "bot/planner"
     cooperative = True
+    presets = {
+        "easy": Preset(others="bot/planner"),
+        "medium": Preset({"layout": "coordination_ring"}, others="bot/planner"),
+        "hard": Preset({"layout": "random", "opening": "random"}, others="bot/greedy"),
+        "paper": Preset(others="bot/planner"),
+    }
     bots = {
         "planner": "ludens.games.overcooked.bots:Planner",
         "optimal": "ludens.games.overcooked.bots:SoupsOptimal",

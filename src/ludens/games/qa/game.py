@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.forms import Choose
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ActionFormat
@@ -40,6 +41,12 @@ class Qa(TwinGame["ChoiceQuestion"]):
     version = 2
     view_class = "ludens.games.qa.game:QaView"
     best = "bot/oracle"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"board": "reversi"}),
+        "hard": Preset({"board": "chess"}),
+        "paper": Preset(),
+    }
     bots: ClassVar[Mapping[str, str]] = {"working": "ludens.games.qa.game:Working"}
     question = True
 

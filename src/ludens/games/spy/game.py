@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from ludens.core.episode import Move
 from ludens.core.errors import Ambiguous, Illegal, Unreadable
-from ludens.core.game import DecisionScore, Game, GameStage
+from ludens.core.game import DecisionScore, Game, GameStage, Preset
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ReplyFormat, fold, without_reasoning
@@ -233,6 +233,12 @@ class Spy(Game):
     view_class = "ludens.games.spy.view:SpyView"
     imperfect_information = True
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"civilians": 3}, others="bot/clever"),
+        "medium": Preset(others="bot/clever"),
+        "hard": Preset({"civilians": 6, "change": "color"}, others="bot/clever"),
+        "paper": Preset(others="bot/clever"),
+    }
     stages = (GameStage(CLUE), GameStage(DECISION, decision=True, group=("episode",)))
     bots = {
         "blunt": "ludens.games.spy.bots:Blunt",

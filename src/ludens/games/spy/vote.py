@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
 from ludens.core.forms import Choose, Form
+from ludens.core.game import Preset
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat
@@ -50,6 +51,12 @@ class SpyVote(TwinGame["VoteQuestion"]):
     view_class = "ludens.games.spy.vote:SpyVoteView"
     best = "bot/oracle"
     bots: ClassVar[Mapping[str, str]] = {"blunt": "ludens.games.spy.bots:Voter"}
+    presets = {
+        "easy": Preset({"civilians": 3}),
+        "medium": Preset(),
+        "hard": Preset({"civilians": 8}),
+        "paper": Preset(),
+    }
     question = True
 
     civilians: int = option(4, low=2, high=12, help="players who share one picture; the spy is one more")

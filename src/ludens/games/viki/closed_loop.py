@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Self
 
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.games.viki.floor import FloorPlan
@@ -42,6 +42,12 @@ class Act(Game):
     bots = {
         "greedy": "ludens.games.viki.bots:GreedyActor",
         "oracle": "ludens.games.viki.bots:ActOracle",
+    }
+    presets = {
+        "easy": Preset({"split": "train"}),
+        "medium": Preset(),
+        "hard": Preset({"split": "ood"}),
+        "paper": Preset(),
     }
 
     split: str = option("id", choices=SPLITS, help=SPLIT_HELP)
@@ -170,6 +176,12 @@ class Team(Game):
     view_class = "ludens.games.viki.views:TeamView"
     cooperative = True
     best = "bot/oracle"
+    presets = {
+        "easy": Preset(others="bot/oracle"),
+        "medium": Preset({"robots": 3}, others="bot/oracle"),
+        "hard": Preset({"robots": 3, "split": "ood"}, others="bot/oracle"),
+        "paper": Preset(others="bot/oracle"),
+    }
     bots = {"greedy": "ludens.games.viki.bots:GreedyMate"}
 
     robots: int = option(2, low=2, high=4, help="number of robots")

@@ -12,7 +12,7 @@ from math import hypot
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ludens.core.errors import BadOption, MoveError
-from ludens.core.game import Game
+from ludens.core.game import Game, Preset
 from ludens.core.options import Touch, option
 from ludens.core.random import stream
 from ludens.core.state import State
@@ -89,6 +89,12 @@ class Level(Game):
 
     seats = (SEAT,)
     best = "bot/oracle"
+    presets = {
+        "easy": Preset({"split": "train"}),
+        "medium": Preset(),
+        "hard": Preset({"split": "ood"}),
+        "paper": Preset(),
+    }
     question = True
     version = 2
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.game import Game
+from ludens.core.game import DIFFICULTIES, Game, Preset
 from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.core.state import Question
@@ -102,6 +102,7 @@ class KuhnQuestions(Game):
     version = 2
     view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
+    presets = dict.fromkeys(DIFFICULTIES, Preset())  # it has no options
     bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
 
     def actions(self, seat: str) -> tuple[str, ...]:

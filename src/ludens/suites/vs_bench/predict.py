@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ludens.core.errors import BadOption
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
@@ -40,6 +41,12 @@ class Predict(TwinGame["Prediction"]):
     view_class = "ludens.suites.vs_bench.predict:PredictView"
     imperfect_information = True
     best = "bot/oracle"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"game": "hanabi"}),
+        "hard": Preset({"game": "breakthrough", "rule": "paper"}),
+        "paper": Preset({"rule": "paper"}),
+    }
     question = True
 
     game: str = option("coin_dilemma", choices=tuple(RECIPES), help="the game that is watched")

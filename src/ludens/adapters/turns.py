@@ -1,17 +1,17 @@
-"""One seat of a game played from outside, turn by turn: the other seats are filled by specs.
+"""Seats of a game played from outside, one turn after the other: the other seats are filled by specs.
 
-    game = OneSeat("tic_tac_toe", seat="x", others="bot/minimax")
-    ask = game.reset(seed=7)
+    turns = Turns("tic_tac_toe", seats=("x",), others="bot/minimax")
+    ask = turns.reset(seed=7)
     while ask is not None:
-        ask = game.reply("A1")       # if this is not legal, the same ask with a reason in `ask.refused`
-    game.episode                     # what `play` records: it can be saved, shown and verified
+        ask = turns.reply("A1")      # if this is not legal, the same ask with a reason in `ask.refused`
+    turns.episode                    # what `play` records: it can be saved, shown and verified
 
 The loop is `ludens.loop.play`. Nothing waits, so no event loop is needed and one that runs is no obstacle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ludens.agents import agent
@@ -20,7 +20,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.registry import make
+from ludens.core.registry import make, preset_of
 from ludens.core.state import State
 from ludens.core.sync import Interview, Question
 from ludens.core.view import RenderOptions, Sees, View, view_of
@@ -31,10 +31,9 @@ RANDOM = "bot/random"
 
 @dataclass
 class Outside(Agent):
-    """A seat whose replies come from outside; it may try again as often as it likes."""
+    """A seat whose replies come from outside."""
 
     kind = "outside"
-    unlimited_retries = True
 
     async def act(self, ask: Ask) -> Reply:
         reply: Reply = await Question(ask)
@@ -52,56 +51,63 @@ def others_of(game: Game, seats: tuple[str, ...], specs: str | Mapping[str, str]
     return {seat: agent(specs.get(seat, RANDOM), game) for seat in free}
 
 
-class OneSeat:
-    """A game in which one seat is played from outside.
+class Turns:
+    """A game in which some seats are played from outside.
 
     Args:
         game: The game, or its spec.
-        seat: The seat; by default the first one.
-        others: Who plays the other seats: a spec for all, or seat to spec. By default `bot/random`. Models
-            are refused: they need an event loop (`ludens.rollouts`).
+        seats: Those seats; by default the first one. Seats that act together are asked one after the other.
+        others: Who plays the other seats: a spec for all, or seat to spec. By default those of the preset in
+            the spec of the game, else `bot/random`. Models are refused: they need an event loop
+            (`ludens.rollouts`).
         sees: What the asks show: `image`, `text`, `both`, `offered`, or `nothing`, which is fastest.
         render: Theme and size of pictures.
-        horizon: Steps after which an episode ends.
+        config: Horizon and limits.
+        patient: Whether a reply may be refused any number of times; else retries and fallback of the config
+            apply.
     """
 
     def __init__(
         self,
         game: Game | str,
-        seat: str | None = None,
-        others: str | Mapping[str, str] = RANDOM,
+        seats: Sequence[str] = (),
+        others: str | Mapping[str, str] | None = None,
         *,
         sees: Sees = "offered",
         render: RenderOptions | None = None,
-        horizon: int = 1000,
+        config: PlayConfig | None = None,
+        patient: bool = True,
     ) -> None:
+        if others is None:
+            preset = preset_of(game) if isinstance(game, str) else None
+            others = RANDOM if preset is None else preset.others
         self.game = make(game) if isinstance(game, str) else game
-        self.seat = self.game.seats[0] if seat is None else seat
-        if self.seat not in self.game.seats:
-            raise UnknownName(f"seat of {self.game.name}", self.seat, self.game.seats)
-        self.render = render or RenderOptions()
-        self._config = PlayConfig(horizon=horizon)
-        self._agents = others_of(self.game, (self.seat,), others)
+        self.seats = tuple(seats) or self.game.seats[:1]
+        for seat in self.seats:
+            if seat not in self.game.seats:
+                raise UnknownName(f"seat of {self.game.name}", seat, self.game.seats)
+        self.render, self._config = render or RenderOptions(), config or PlayConfig()
+        self._agents = others_of(self.game, self.seats, others)
         for name, other in self._agents.items():
             if other.waits:
                 raise BadOption(f"{name} cannot be played by {other.spec} here: only by bots.")
         outside = Outside()
-        outside.sees = sees
-        self._agents[self.seat] = outside
+        outside.sees, outside.unlimited_retries = sees, patient
+        self._agents |= dict.fromkeys(self.seats, outside)
         self._interview: Interview[Episode] | None = None
 
     state: State
     """The current state; after the episode the last one."""
     seed: int
     ask: Ask | None
-    """What the seat is asked now; None when the episode is over."""
+    """What a seat is asked now; None when the episode is over."""
 
     @property
     def view(self) -> View:
         return view_of(self.game, self.render, self.seed)
 
     def reset(self, seed: int) -> Ask | None:
-        """Start an episode, and play until the seat must act."""
+        """Start an episode, and play until a seat must act."""
         self.close()
         self.seed, self.state = seed, self.game.start(seed)
         episode = play(
