@@ -10,6 +10,10 @@ import pytest
 
 trl = pytest.importorskip("trl", reason="TRL: the extra 'train' is not installed, runs with `make adapters`")
 
+from ludens.models.torchvision_ops import import_torchvision  # noqa: E402
+
+import_torchvision()
+
 import torch  # noqa: E402
 from datasets import Dataset  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
@@ -19,7 +23,7 @@ from benchmarks.random_vlm import IMAGE, VISION  # noqa: E402
 from ludens.adapters.trl import environment  # noqa: E402
 from tests.support.tiny_vlm import tiny  # noqa: E402
 
-pytestmark = [pytest.mark.torchvision, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.torchvision, pytest.mark.filterwarnings("ignore")]
 
 TEMPLATE = (
     "{% if tools %}tools: {% for tool in tools %}{{ tool | tojson }}{% endfor %}<end>{% endif %}"
@@ -89,6 +93,7 @@ def gradient(trainer: Any, inputs: dict[str, Any]) -> torch.Tensor:
 
 def test_the_picture_reaches_generation_and_loss(trainer: Any) -> None:
     trainer.model.train()
+    trainer.current_gradient_accumulation_steps = 1  # which `train` would set
     batch = next(iter(trainer.get_train_dataloader()))
     inputs = trainer._prepare_inputs(batch)
     assert inputs["pixel_values"].numel() > 0
