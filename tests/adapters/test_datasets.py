@@ -21,7 +21,13 @@ from ludens.evaluation import evaluate  # noqa: E402
 from ludens.run.results import load_results  # noqa: E402
 from ludens.suites.files.rows import read_rows  # noqa: E402
 
-TASKS = ("playground-mini/qa/chess", "vs-bench-mini/reason/hanabi", "viki/activate", "perceive?board=reversi")
+TASKS = (
+    "playground-mini/qa/chess",
+    "vs-bench-mini/reason/hanabi",
+    "viki/activate",
+    "perceive?board=reversi",
+    "vs-bench/predict?game=hanabi",
+)
 """Of three suites, and a game; three kinds of format."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -26,7 +26,7 @@ from ludens.core.errors import BadFile, BadOption, MoveError, UnknownName
 from ludens.core.files import save_file
 from ludens.core.game import Game
 from ludens.core.policy import Setter, make_by
-from ludens.core.registry import make
+from ludens.core.registry import GAMES, make
 from ludens.core.replay import replay
 from ludens.core.reply import read_action
 from ludens.core.spec import Spec, parse_spec
@@ -203,8 +203,8 @@ def _before(episode: Any) -> dict[int, str]:
 def question_task(name: str) -> Task:
     """A task by `SUITE/TASK`, or the task of a game that is a question."""
     first, _, rest = name.partition("/")
-    spec = parse_spec(first if rest else name)
-    if rest and spec.name in SUITES.names():
+    is_game = parse_spec(name).name in GAMES.names()
+    if rest and not is_game and parse_spec(first).name in SUITES.names():
         import_suite(first)
         tasks = {task.name: task for task in suite(first).tasks}
         if rest not in tasks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ludens.adapters.session import SeatSession, words_and_pictures
+from ludens.adapters.prompted_seat import PromptedSeat, words_and_pictures
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.view import RenderOptions
@@ -44,7 +44,7 @@ def environment(
 
     class LudensEnvironment:
         def __init__(self) -> None:
-            self._session = SeatSession(game, seat, others, options, config, render)
+            self._session = PromptedSeat(game, seat, others, options, config, render)
             self._seeds = 0
 
         def reset(self, seed: int | None = None, **row: Any) -> Content:

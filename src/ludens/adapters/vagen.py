@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ludens.adapters.session import SeatSession, words_and_pictures
+from ludens.adapters.prompted_seat import PromptedSeat, words_and_pictures
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
@@ -36,7 +36,7 @@ class LudensVagenEnv:
         for name in env_config:
             if name not in _KEYS:
                 raise UnknownName("key of env_config", name, _KEYS)
-        self._session = SeatSession(
+        self._session = PromptedSeat(
             env_config.get("game", "tic_tac_toe"),
             env_config.get("seat", ""),
             env_config.get("others"),

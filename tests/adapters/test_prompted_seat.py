@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from ludens.adapters.session import SeatSession
+from ludens.adapters.prompted_seat import PromptedSeat
 from ludens.adapters.trl import environment
 from ludens.adapters.vagen import LudensVagenEnv
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.verify import verify
 
 
-def first_action(session: SeatSession) -> str:
+def first_action(session: PromptedSeat) -> str:
     assert session.ask is not None
     return session.ask.format.write(session.ask.legal[0])
 
 
 def test_an_episode_is_played_and_verified() -> None:
-    session = SeatSession("tic_tac_toe", "o", {"x": "bot/first"})
+    session = PromptedSeat("tic_tac_toe", "o", {"x": "bot/first"})
     assert session.reset(3) is not None
     refused = session.reply("Action: nowhere")
     assert refused is not None
@@ -37,7 +37,7 @@ def test_an_episode_is_played_and_verified() -> None:
 
 
 def test_an_episode_can_be_left() -> None:
-    session = SeatSession("tic_tac_toe")
+    session = PromptedSeat("tic_tac_toe")
     session.reset(0)
     session.close()
     assert session.episode is not None
@@ -49,7 +49,7 @@ def test_an_episode_can_be_left() -> None:
 
 def test_wrong_seats() -> None:
     with pytest.raises(UnknownName):
-        SeatSession("tic_tac_toe", "white")
+        PromptedSeat("tic_tac_toe", "white")
     with pytest.raises(UnknownName):
         LudensVagenEnv({"gam": "tic_tac_toe"})
 

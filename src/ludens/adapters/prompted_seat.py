@@ -1,7 +1,8 @@
-"""One seat of a game, stepped from outside: for trainers that ask for an observation and give a reply.
+"""One seat of a game in prompts and replies, stepped from outside: for trainers that are given an observation
+and give a text.
 
-`play` runs in a thread and waits for the replies of this seat; the other seats have players by spec. So
-retries, fallback and everything that is recorded are those of an evaluation, and `episode` can be verified.
+`play` runs in a thread and waits for the replies of this seat; the other seats have players by spec, models
+included. Retries, fallback and everything that is recorded are those of an evaluation.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class _Outside(Agent):
         return Reply(reply)
 
 
-class SeatSession:
+class PromptedSeat:
     """Episodes of a game in which one seat is played from outside.
 
     Args:
