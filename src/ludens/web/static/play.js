@@ -67,7 +67,7 @@ function render() {
   element("text").textContent = data.text || "";
   show("twin", Boolean(data.text));
   render_choice(data, my_turn);
-  show_pictures(element("pictures"), data, my_turn || data.clock ? controller : null);
+  show_pictures(element("pictures"), data, my_turn ? controller : null);
   table.dataset.layout = element("pictures").dataset.layout;
   render_notes(data);
   fill(element("log"), data.log, (line) => make("li", { textContent: `${line.name}: ${line.action || "(nothing)"}` }));
