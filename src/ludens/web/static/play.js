@@ -84,7 +84,7 @@ function render_status(data, my_turn) {
   element("status").textContent = status(data, my_turn);
   element("status").classList.toggle("mine", my_turn);
   document.title = data.ended ? `Over · ${heading}` : my_turn ? `Your turn · ${heading}` : `Waiting · ${heading}`;
-  if (my_turn && !was_mine) chime("turn");
+  if (my_turn && !was_mine && !data.clock) chime("turn");
   if (data.ended && was_mine !== null) chime("end");
   was_mine = data.ended ? null : my_turn;
 }
@@ -105,7 +105,7 @@ function render_choice(data, my_turn) {
   element("choice").removeAttribute("aria-busy");
   if (data.ended) forget_form();
   else if (my_turn) controller = show_form(element("form"), data, table.dataset.session, act);
-  show("keys", my_turn && Object.keys(controller.keys || {}).length > 0);
+  show("keys", Object.keys(controller?.keys || {}).length > 0);
 }
 
 function render_notes(data) {
@@ -142,7 +142,7 @@ function render_end(data) {
 // Arrow keys and space act in games of directions, wherever the focus is except in a field.
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (!snapshot || snapshot.turn === null || snapshot.ended || !controller?.keys) return;
+  if (!snapshot || (snapshot.turn === null && !snapshot.clock) || snapshot.ended || !controller?.keys) return;
   if (event.target.closest("input, textarea, select, dialog, summary, a")) return;
   if (event.key === " " && event.target.closest("button")) return;
   const action = controller.keys[event.key];
