@@ -9,7 +9,7 @@ from ludens.core.game import Game
 from ludens.core.registry import GAMES, make
 from ludens.train.nano.numpy_player import TAUGHT, is_taught
 from ludens.web.ending import outcome_of
-from ludens.web.play import _first_seat, _offered, _swapped
+from ludens.web.play import _offered, _swapped
 from ludens.web.sessions import Setup
 
 
@@ -56,10 +56,16 @@ def test_cooperative_games_are_those_in_which_all_earn_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "seat"), [("chess", "white"), ("breakthrough", "black"), ("comma/wire", "solver")]
+    "name", ["breakthrough", "chess", "comma/wire", "gomoku", "hanabi", "reversi", "tic_tac_toe"]
 )
-def test_a_person_moves_first(game: str, seat: str) -> None:
-    assert _first_seat(make(game)) == seat
+def test_a_person_moves_first(name: str) -> None:
+    game = make(name)
+    assert game.start(0).to_act == (game.first_seat,)
+
+
+def test_a_position_of_chess_says_who_moves_first() -> None:
+    assert make("chess", fen="7k/8/8/8/8/8/1r6/K7 b - - 0 1").first_seat == "black"
+    assert make("chess", fen="7k/8/8/8/8/8/1r6/K7 w - - 0 1").first_seat == "white"
 
 
 def test_the_next_seat() -> None:

@@ -84,6 +84,11 @@ class Game(ABC):
     def seats(self) -> tuple[str, ...]:
         """The names of the seats, in playing order."""
 
+    @property
+    def first_seat(self) -> str:
+        """The seat that usually moves first, which people are offered; by default the first one."""
+        return self.seats[0]
+
     @abstractmethod
     def start(self, seed: int) -> State:
         """The start state for this seed."""

@@ -148,7 +148,6 @@ async def choose(request: web.Request) -> web.Response:
         game=game,
         options=await aside(_form_options, game, organiser),
         players=_offered(game),
-        own_seat=await aside(_first_seat, game),
         any_player=organiser,
         seed=request.query.get("seed", "0"),
     )
@@ -175,11 +174,6 @@ def _offered(game: Game) -> list[str]:
     best = [BEST] if game.best and BEST not in own else []
     nano = ["nano"] if is_taught(game) else []
     return [*best, *own, *nano, *([] if _RANDOM in own else [_RANDOM])]
-
-
-def _first_seat(game: Game) -> str:
-    """The seat that a person is offered: one that moves first."""
-    return game.start(0).to_act[0] if len(game.seats) > 1 else game.seats[0]
 
 
 async def start(request: web.Request) -> web.Response:

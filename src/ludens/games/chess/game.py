@@ -140,6 +140,10 @@ class Chess(BoardGame):
         if self.fen and not _FEN.fullmatch(self.fen):
             raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
 
+    @property
+    def first_seat(self) -> str:
+        return "black" if self.fen.split()[1:2] == ["b"] else "white"
+
     def first(self) -> pyspiel.State:
         return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
 

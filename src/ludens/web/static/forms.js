@@ -14,8 +14,8 @@ let sent = null;
 /** The controller of the question, made anew for each: `pick(name)`, `label(name)` and `layer` for the picture. */
 export function show_form(box, data, session, act) {
   storage_key = `draft:${session}:${data.game}`;
-  // With a clock the same buttons serve every step.
-  const key = JSON.stringify([data.game, data.clock ? data.legal : data.turn]);
+  // In a game with a clock one form serves all steps.
+  const key = JSON.stringify([data.game, data.clock ? 0 : data.turn]);
   const stored = JSON.parse(sessionStorage.getItem(storage_key) || "null");
   if (current && current.key === key) return current.controller;
   if (stored && current === null) sent = stored.sent;

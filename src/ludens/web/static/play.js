@@ -110,7 +110,7 @@ function render_choice(data, my_turn) {
   element("choice").removeAttribute("aria-busy");
   if (data.ended) forget_form();
   else if (my_turn) controller = show_form(element("form"), data, table.dataset.session, act);
-  show("keys", (my_turn || Boolean(data.clock)) && Object.keys(controller?.keys || {}).length > 0);
+  show("keys", Object.keys(controller?.keys || {}).length > 0);
 }
 
 function render_notes(data) {
