@@ -24,6 +24,7 @@ BENCHES: dict[str, str] = {
     "playground": "benchmarks.playground:rows",
     "client": "benchmarks.client:rows",
     "comma": "benchmarks.comma:rows",
+    "people": "benchmarks.web_play:people_rows",
     "nano": "benchmarks.nano:rows",
     "rows": "benchmarks.rows:rows",
     "runs": "benchmarks.runs:rows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.web_play import play_rows
+from benchmarks.web_play import people_rows, play_rows
 
 
 def test_few_people_for_a_moment() -> None:
@@ -13,3 +13,11 @@ def test_few_people_for_a_moment() -> None:
     assert cpu.value is not None
     assert cpu.value > 0
     assert "median" in waiting.note
+
+
+def test_few_people_with_bots() -> None:
+    waiting, cpu = people_rows(0.1)
+    assert "6 people" in waiting.what
+    assert (waiting.target, cpu.target) == (300.0, None)
+    assert waiting.value is not None
+    assert "two cores, load" in waiting.note
