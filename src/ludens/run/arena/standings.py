@@ -291,12 +291,12 @@ class Standings:
             )
         if self.anchor and self.anchor not in ratings.rated:
             yield f"{column.title}: {self.anchor} has not played; ratings are relative to the weakest."
-        ends = {name: end for name, end in ratings.perfect.items() if name in ratings.rated}
-        for end, word in ((1.0, "won"), (0.0, "lost")):
+        ends = {name: end for name, end in ratings.bounded_once.items() if name in ratings.rated}
+        for end, word in ((1.0, "lost"), (0.0, "won")):
             if names := [name for name, own in ends.items() if own == end]:
                 which = "lower" if end else "upper"
                 yield (
-                    f"{column.title}: {', '.join(names)} {word} all games, so only the {which} end of the "
+                    f"{column.title}: {', '.join(names)} {word} no game, so only the {which} end of the "
                     "interval is known."
                 )
         for name, estimate in self.sight(column).items():
