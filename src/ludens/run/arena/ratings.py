@@ -329,7 +329,7 @@ class Ratings:
         """The interval, infinite on the side on which no game bounds a or b.
 
         On the other side resamples say little, since most games ended alike: it ends no nearer than where
-        the games, one of each seed, are less likely by a factor of 1 - LEVEL than they can be.
+        the games, one of each seed and rival, are less likely by a factor of 1 - LEVEL than they can be.
         """
         above = {self.bounded_once.get(a), 1 - self.bounded_once[b] if b in self.bounded_once else None}
         if above <= {None}:
@@ -345,9 +345,13 @@ class Ratings:
 
         design, place = self._design, self._place(name)
         own = design.contrasts[:, place] != 0
-        counts = design.counts[:, own]
-        share = 1 / np.maximum(counts.sum((1, 2), keepdims=True), 1)
-        weight = (counts * share).sum(0)[None]
+        counts, weight = design.counts[:, own], np.zeros((int(own.sum()), 3))
+        others = np.abs(design.contrasts[own, : len(design.entrants)])
+        others[:, place] = 0
+        for rival in np.unique(others.argmax(1)):
+            met = others.argmax(1) == rival
+            number = np.maximum(counts[:, met].sum((1, 2), keepdims=True), 1)
+            weight[met] = (counts[:, met] / number).sum(0)
         sign = 1.0 if self.bounded_once[name] == 1.0 else -1.0
         part = replace(design, contrasts=design.contrasts[own], draws=design.draws[own], counts=counts)
 
@@ -355,7 +359,7 @@ class Ratings:
             at = self._point.copy()
             at[place] -= sign * down
             logs, _ = part._chances(at[None])
-            return float(np.where(weight > 0, weight * np.where(np.isfinite(logs), logs, 0), 0).sum())
+            return float(np.where(weight > 0, weight * np.where(np.isfinite(logs[0]), logs[0], 0), 0).sum())
 
         best = max(range(-60, 61), key=chance)
         low, high, limit = float(best), 60.0, chance(best) + log(1 - LEVEL)
