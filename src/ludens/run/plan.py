@@ -512,6 +512,8 @@ def make_plan(
                     f"task {task.name!r} has the seats {sorted(seating)}, but {game.name} has "
                     f"{list(game.seats)}."
                 )
+    if bare.matches and len(entrants) < 2:
+        raise BadOption(f"entrants meet each other in {suite_name}: give at least two --model.")
     plan = replace(
         bare,
         task_snapshot=_task_snapshot(bare.chosen),

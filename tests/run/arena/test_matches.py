@@ -62,6 +62,11 @@ def test_games_whose_seats_do_not_fit_are_refused(games: str, words: str) -> Non
         plan_of(suite=f"arena?games={games}")
 
 
+def test_one_entrant_meets_nobody() -> None:
+    with pytest.raises(BadOption, match="at least two"):
+        plan_of({"first": "bot/first"})
+
+
 def test_seats_cannot_be_given_away() -> None:
     with pytest.raises(BadOption, match="belong to entrants"):
         make_plan(SUITE, BOTS, {"x": "bot/best"})

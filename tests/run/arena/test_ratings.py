@@ -120,6 +120,15 @@ def test_who_wins_all_games_has_an_interval_without_an_upper_end() -> None:
     assert Ratings(games, "a").rating("z").low == -inf
 
 
+def test_who_never_loses_has_an_interval_without_an_upper_end() -> None:
+    rating = Ratings(tuple(pair(9, 0, 3)), "z").rating("a")
+    assert isinf(rating.high)
+    assert 0 < rating.low < rating.mean
+    assert rating.low < Ratings(tuple(pair(36, 0, 12)), "z").rating("a").low
+    assert not isinf(Ratings(tuple(pair(9, 1, 3)), "z").rating("a").high)
+    assert not isinf(Ratings(tuple(pair(0, 0, 9)), "z").rating("a").high)
+
+
 def test_entrants_that_no_games_connect_with_the_anchor_are_not_rated() -> None:
     games = [*pair(4, 4), *(RatedGame("x", "y", float(seed % 2), "g", seed) for seed in range(8))]
     ratings = Ratings(tuple(games), "z")

@@ -125,3 +125,12 @@ async def test_worker_processes_play_the_same_games(tmp_path: Path, results: Res
     [folder] = results.plans
     await played(tmp_path, make_plan(SUITE, NAMES), concurrency=4, workers=2)
     assert found(tmp_path) == found(folder)
+
+
+async def test_two_runs_are_rated_together(tmp_path: Path, results: Results) -> None:
+    [folder] = results.plans
+    await played(tmp_path / "other", make_plan(SUITE, {"a": "bot/best", "bot/random": "bot/random"}))
+    made = Standings(load_results([folder, tmp_path / "other"]).suites[0])
+    assert made.specs.keys() == {f"a ({folder.name})", "a (other)", "b", "bot/random"}
+    assert set(made.ratings(COLUMN).rated) == made.specs.keys()
+    assert made.ratings(COLUMN).strength("a (other)") > made.ratings(COLUMN).strength(f"a ({folder.name})")

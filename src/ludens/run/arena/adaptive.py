@@ -22,7 +22,8 @@ from ludens.run.store import Store
 FIRST_SEEDS, MORE_SEEDS = 6, 4
 """Seeds of every match before the first look, and of chosen matches before the next."""
 NEAR_BEST = 0.5
-"""Matches are played if they are expected to tell at least this share of what the best one tells."""
+"""Matches are played if they are expected to tell at least this share of what the best one would tell,
+whether or not any of its games are left."""
 RESAMPLES = 499
 
 
@@ -37,6 +38,7 @@ class AdaptiveSource:
     def __init__(self, store: Store, level: float) -> None:
         self._store, self._level = store, level
         self._reader: RunReader | None = None
+        self._certain = False
         self.reason = ""
         """Why no more rated games are needed."""
 
@@ -54,33 +56,35 @@ class AdaptiveSource:
         first = {plan.seed + task.first_seed + n for task in plan.chosen.values() for n in range(FIRST_SEEDS)}
         if block := [job for jobs in waiting.values() for job in jobs if job.seed in first]:
             return block
-        if waiting and (chosen := self._choose(waiting, played)):
-            return chosen
-        if not self.reason:
-            left = sum(map(len, waiting.values()))
-            self.reason = (
-                f"the order is certain at {self._level:g}; {plural(left, 'game')} were not needed."
-                if left
-                else f"all games were played, but the order is not certain at {self._level:g}."
-            )
+        if rated and not self.reason:
+            if chosen := self._choose(waiting, played):
+                return chosen
+            self.reason = self._conclude(sum(map(len, waiting.values())))
         return others
+
+    def _conclude(self, left: int) -> str:
+        if self._certain:
+            return f"the order is certain at {self._level:g}; {plural(left, 'game')} were not needed."
+        rest = f"; the {plural(left, 'game')} that are left would tell little about it" if left else ""
+        return f"the order is not certain at {self._level:g}{rest}."
 
     def _choose(self, waiting: dict[str, list[Job]], played: dict[str, set[int]]) -> list[Job]:
         """The next block: the matches that tell most about neighbours whose order is not certain."""
         ratings = self._ratings()
         looks = 1 + max(0, max(map(len, played.values())) - FIRST_SEEDS) // MORE_SEEDS
         open_pairs = self.open_pairs(ratings, looks)
-        if not open_pairs:
+        self._certain = not open_pairs
+        if self._certain:
             return []
         matches = self._store.plan.matches
-        names = [name for name in waiting if all(who in ratings.rated for who in matches[name])]
+        names = [name for name, pair in matches.items() if {*pair} <= {*ratings.rated} and len({*pair}) == 2]
         gains = dict(zip(names, ratings.gains([matches[name] for name in names], open_pairs), strict=True))
-        best = max(gains.values(), default=0.0)
+        enough = NEAR_BEST * max(gains.values(), default=0.0)
         return [
             job
             for name, gain in gains.items()
-            if gain >= NEAR_BEST * best
-            for job in _first_seeds(waiting[name], MORE_SEEDS)
+            if gain >= enough
+            for job in _first_seeds(waiting.get(name, []), MORE_SEEDS)
         ]
 
     def open_pairs(self, ratings: Ratings, looks: int) -> list[tuple[str, str]]:

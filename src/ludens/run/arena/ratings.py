@@ -224,14 +224,18 @@ class Ratings:
         return min(self.rated, key=lambda name: self._point[self._place(name)])
 
     @cached_property
-    def perfect(self) -> dict[str, float]:
-        """Entrants that have won (1.0) or lost (0.0) all games, which bound a rating on one side only."""
+    def bounded_once(self) -> dict[str, float]:
+        """Entrants that have lost no game (1.0) or won none (0.0), which bound a rating on one side only.
+
+        Draws do not bound it on the other side: how frequent they are is estimated too.
+        """
         scores: dict[str, set[float]] = {}
         for game in self.games:
             if game.first != game.second:
                 scores.setdefault(game.first, set()).add(game.score)
                 scores.setdefault(game.second, set()).add(1 - game.score)
-        return {name: next(iter(some)) for name, some in scores.items() if some in ({1.0}, {0.0})}
+        decided = {name: some - {0.5} for name, some in scores.items()}
+        return {name: next(iter(some)) for name, some in decided.items() if len(some) == 1}
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -324,36 +328,41 @@ class Ratings:
     def _one_sided(self, a: str, b: str, point: float, low: float, high: float) -> tuple[float, float]:
         """The interval, infinite on the side on which no game bounds a or b.
 
-        On the other side resamples say nothing, since all games ended alike: there it ends where the games,
-        one of each seed, would have had a chance of 1 - LEVEL.
+        On the other side resamples say little, since most games ended alike: it ends no nearer than where
+        the games, one of each seed and rival, are less likely by a factor of 1 - LEVEL than they can be.
         """
-        above = {self.perfect.get(a), 1 - self.perfect[b] if b in self.perfect else None}
+        above = {self.bounded_once.get(a), 1 - self.bounded_once[b] if b in self.bounded_once else None}
         if above <= {None}:
             return low, high
-        slack = max(self._slack(name) for name in (a, b) if name in self.perfect)
+        slack = max(self._slack(name) for name in (a, b) if name in self.bounded_once)
         if 1.0 in above and 0.0 in above:
             return -inf, inf
         return (min(low, point - slack), inf) if 1.0 in above else (-inf, max(high, point + slack))
 
     def _slack(self, name: str) -> float:
-        """How far the strength of an entrant that won all games may be below its estimate, or above it."""
+        """How far the strength of an entrant that lost no game may be below its estimate, or above it."""
         import numpy as np
 
         design, place = self._design, self._place(name)
         own = design.contrasts[:, place] != 0
-        counts = design.counts[:, own]
-        share = 1 / np.maximum(counts.sum((1, 2), keepdims=True), 1)
-        weight = (counts * share).sum(0)[None]
-        sign = 1.0 if self.perfect[name] == 1.0 else -1.0
+        counts, weight = design.counts[:, own], np.zeros((int(own.sum()), 3))
+        others = np.abs(design.contrasts[own, : len(design.entrants)])
+        others[:, place] = 0
+        for rival in np.unique(others.argmax(1)):
+            met = others.argmax(1) == rival
+            number = np.maximum(counts[:, met].sum((1, 2), keepdims=True), 1)
+            weight[met] = (counts[:, met] / number).sum(0)
+        sign = 1.0 if self.bounded_once[name] == 1.0 else -1.0
         part = replace(design, contrasts=design.contrasts[own], draws=design.draws[own], counts=counts)
 
         def chance(down: float) -> float:
             at = self._point.copy()
             at[place] -= sign * down
             logs, _ = part._chances(at[None])
-            return float(np.where(weight > 0, weight * np.where(np.isfinite(logs), logs, 0), 0).sum())
+            return float(np.where(weight > 0, weight * np.where(np.isfinite(logs[0]), logs[0], 0), 0).sum())
 
-        low, high, limit = -60.0, 60.0, log(1 - LEVEL)
+        best = max(range(-60, 61), key=chance)
+        low, high, limit = float(best), 60.0, chance(best) + log(1 - LEVEL)
         for _ in range(80):  # the chance falls as the strength approaches that of the others
             middle = (low + high) / 2
             low, high = (middle, high) if chance(middle) > limit else (low, middle)

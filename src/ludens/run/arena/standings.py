@@ -85,15 +85,29 @@ class Standings:
     @cached_property
     def specs(self) -> dict[str, str]:
         """Entrant to spec."""
-        specs: dict[str, str] = {}
-        for row in self._rows:
-            assert row.players is not None
-            specs.update(zip(row.players, (row.spec, row.rival), strict=True))
-        return specs
+        return {
+            name: spec
+            for row, players in self._rows
+            for name, spec in zip(players, (row.spec, row.rival), strict=True)
+        }
 
     @cached_property
-    def _rows(self) -> list[Row]:
-        return [row for row in self.results.rows if row.players is not None]
+    def _rows(self) -> list[tuple[Row, tuple[str, str]]]:
+        """The rows of matches, and their two entrants.
+
+        Entrants of several runs with the same name and different specs get the names of their runs.
+        """
+        specs: defaultdict[str, set[str]] = defaultdict(set)
+        matches = [(row, row.players) for row in self.results.rows if row.players is not None]
+        for row, players in matches:
+            for name, spec in zip(players, (row.spec, row.rival), strict=True):
+                specs[name].add(spec)
+        rows = []
+        for row, players in matches:
+            run = row.folders[0].name
+            first, second = (name if len(specs[name]) == 1 else f"{name} ({run})" for name in players)
+            rows.append((row, (first, second)))
+        return rows
 
     @cached_property
     def anchor(self) -> str:
@@ -115,14 +129,13 @@ class Standings:
     def games(self) -> dict[str, list[MatchGame]]:
         """The games of every competitive task."""
         games: dict[str, list[MatchGame]] = {}
-        for row in self._rows:
-            assert row.players is not None
+        for row, players in self._rows:
             for name, cell in row.cells.items():
                 if cell.task.motive == "competitive":
                     clusters = cell.episodes.clusters()
                     for place, score in cell.values(cell.task.metrics[0]).items():
                         seed, seating, _ = place
-                        game = RatedGame(*row.players, score, name, clusters.get(seed, seed), seating)
+                        game = RatedGame(*players, score, name, clusters.get(seed, seed), seating)
                         games.setdefault(name, []).append(MatchGame(game, row, cell, place))
         return {name: games[name] for name in self.results.tasks if name in games}
 
@@ -166,11 +179,9 @@ class Standings:
         returns: dict[tuple[str, str], Estimate] = {}
         by_seed: dict[tuple[str, str], dict[int, float]] = {}
         own, rivals = task.metrics[:2]
-        for row in self._rows:
+        for row, (a, b) in self._rows:
             if (cell := row.cells.get(task.name)) is None or not cell.episodes:
                 continue
-            assert row.players is not None
-            a, b = row.players
             for pair, metric in (((a, b), own), ((b, a), rivals)):
                 if pair not in returns:
                     returns[pair] = cell.metrics[metric.name]
@@ -280,12 +291,12 @@ class Standings:
             )
         if self.anchor and self.anchor not in ratings.rated:
             yield f"{column.title}: {self.anchor} has not played; ratings are relative to the weakest."
-        ends = {name: end for name, end in ratings.perfect.items() if name in ratings.rated}
-        for end, word in ((1.0, "won"), (0.0, "lost")):
+        ends = {name: end for name, end in ratings.bounded_once.items() if name in ratings.rated}
+        for end, word in ((1.0, "lost"), (0.0, "won")):
             if names := [name for name, own in ends.items() if own == end]:
                 which = "lower" if end else "upper"
                 yield (
-                    f"{column.title}: {', '.join(names)} {word} all games, so only the {which} end of the "
+                    f"{column.title}: {', '.join(names)} {word} no game, so only the {which} end of the "
                     "interval is known."
                 )
         for name, estimate in self.sight(column).items():
