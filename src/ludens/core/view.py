@@ -138,6 +138,11 @@ class View(ABC):
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         self.game = game
         self.render = render
+        if render.size < self.smallest:
+            raise BadOption(
+                f"pictures of {game.name} with these options need at least {self.smallest} pixels to be "
+                f"read, not {render.size}."
+            )
         self.templates: Templates = load_templates(
             self._templates_path(), game.name, render.templates, self.shared_templates
         )
@@ -163,6 +168,14 @@ class View(ABC):
     def has_text(self) -> bool:
         """Whether the game has a text twin."""
         return type(self).text is not View.text
+
+    @property
+    def smallest(self) -> int:
+        """The least size at which everything in the pictures can be told apart; smaller ones are refused.
+
+        It may depend on the options of the game only, and is asked for before the view is set up.
+        """
+        return 256
 
     @property
     def enlarges(self) -> bool:
