@@ -17,7 +17,7 @@ from ludens import RenderOptions, make, verify  # noqa: E402
 from ludens.adapters.gymnasium import ID, LudensEnv  # noqa: E402
 from ludens.adapters.turns import Turns  # noqa: E402
 from ludens.core.errors import BadOption, UnknownName  # noqa: E402
-from tests.adapters.games import listed_games  # noqa: E402
+from tests.adapters.games import listed_params  # noqa: E402
 from tests.support.playable import playable  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -27,7 +27,7 @@ def test_version() -> None:
     assert version("gymnasium").startswith("1.4.")
 
 
-@pytest.mark.parametrize("spec", listed_games())
+@pytest.mark.parametrize("spec", listed_params())
 def test_gymnasium_accepts_every_seat(spec: str) -> None:
     for seat in playable(spec).seats:
         check_env(LudensEnv(spec, seat))
@@ -154,3 +154,23 @@ def test_turns_in_words_inside_an_event_loop() -> None:
         seat.close()
 
     asyncio.run(main())
+
+
+def test_the_preset_of_a_game_fills_the_other_seats() -> None:
+    env = LudensEnv("tic_tac_toe?preset=hard", "x", observed="nothing")
+    finish(env, 5)
+    assert env.episode is not None
+    assert env.episode.seats["o"] == "bot/minimax"
+    assert env.episode.options["opening"] == 2
+    env = LudensEnv("tic_tac_toe?preset=hard", "x", "bot/first", observed="nothing")
+    finish(env, 5)
+    assert env.episode is not None
+    assert env.episode.seats["o"] == "bot/first"
+
+
+def test_pictures_can_be_small() -> None:
+    env = LudensEnv("pong", render=RenderOptions(size=64), stack=4)
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == (4, 64, 64, 3)
+    with pytest.raises(BadOption, match="at least 128 pixels"):
+        LudensEnv("chess", render=RenderOptions(size=64))

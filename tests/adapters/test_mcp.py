@@ -21,6 +21,7 @@ from mcp import Client, StdioServerParameters
 from ludens import Episode, agent, make, verify
 from ludens.adapters.mcp import seat_server
 from ludens.adapters.table import Table
+from ludens.cli import main
 from ludens.core.errors import BadOption, UnknownName
 from ludens.draw import Picture
 
@@ -171,10 +172,8 @@ async def test_the_command_serves_two_seats_over_http() -> None:
         (["sudoku", "--seat", "player=bot/first"], "no seat of sudoku"),
     ],
 )
-async def test_wrong_words_get_a_sentence(words: list[str], message: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "ludens", "mcp", *words, stderr=asyncio.subprocess.PIPE
-    )
-    _, said = await process.communicate()
-    assert process.returncode == 2
-    assert message in said.decode()
+def test_wrong_words_get_a_sentence(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", *words]) == 2
+    assert message in capsys.readouterr().err

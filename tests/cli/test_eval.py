@@ -114,7 +114,7 @@ WRONG = {
     "frames": (["eval", "demo", "-m", TINY, "--frames", "0"], "must be at least 1"),
     "words": (["eval", "demo", "-m", TINY, "--templates", "no-such-folder"], "does not exist"),
     "theme": (["eval", "demo", "-m", "bot/random", "--theme", "plane"], "did you mean 'plain'?"),
-    "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "256 to 1024"),
+    "size": (["eval", "demo", "-m", "bot/random", "--size", "9"], "64 to 1024"),
     "limit": (["eval", "demo", "-m", "bot/random", "--limit", "-1"], "at least 0, not -1"),
     "samples": (["eval", "demo", "-m", "bot/random", "--samples", "0"], "--samples must be 1 to"),
     "concurrency": (["eval", "demo", "-m", "bot/random", "--concurrency", "0"], "at least 1, not 0"),

@@ -71,7 +71,7 @@ Allowed = Annotated[
     ),
 ]
 Theme = Annotated[str, Parameter(help="Theme of the pictures: classic, contrast, plain or random.")]
-Size = Annotated[Whole, Parameter(help="Picture size in pixels, 256 to 1024.")]
+Size = Annotated[Whole, Parameter(help="Picture size in pixels, 64 to 1024, as small as the game allows.")]
 
 DEFAULT_AGENT = "bot/random"
 
@@ -96,8 +96,8 @@ def render_options(theme: str, size: int) -> RenderOptions:
     from ludens.draw import get_theme
 
     get_theme(theme)
-    if not 256 <= size <= 1024:
-        raise BadOption(f"--size must be 256 to 1024 pixels, not {size}.")
+    if not 64 <= size <= 1024:
+        raise BadOption(f"--size must be 64 to 1024 pixels, not {size}.")
     return RenderOptions(theme, size)
 
 

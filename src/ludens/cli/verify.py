@@ -219,7 +219,10 @@ def replay(
         Path | None, Parameter(help="File to write: .gif, .html with prompts and replies, or .png.")
     ] = None,
     seat: Annotated[str | None, Parameter(help="The seat whose view .gif and .png show.")] = None,
-    size: Annotated[Size | None, Parameter(help="Size of the pictures in pixels, 256 to 1024.")] = None,
+    size: Annotated[
+        Size | None,
+        Parameter(help="Size of the pictures in pixels, 64 to 1024, as small as the game allows."),
+    ] = None,
     ms: Annotated[Whole, Parameter(help="Milliseconds per picture of a .gif, 20 to 60000.")] = 600,
     json: Json = False,
 ) -> None:

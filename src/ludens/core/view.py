@@ -104,6 +104,11 @@ class View(ABC):
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         self.game = game
         self.render = render
+        if render.size < self.smallest:
+            raise BadOption(
+                f"pictures of {game.name} with these options need at least {self.smallest} pixels to be "
+                f"read, not {render.size}."
+            )
         self.templates: Templates = load_templates(
             self._templates_path(), game.name, render.templates, self.shared_templates
         )
@@ -134,6 +139,14 @@ class View(ABC):
     def turns(self) -> bool:
         """Whether people see the board from their own side (`RenderOptions.side`)."""
         return False
+
+    @property
+    def smallest(self) -> int:
+        """The least size at which everything in the pictures can be told apart; smaller ones are refused.
+
+        It may depend on the options of the game only, and is asked for before the view is set up.
+        """
+        return 256
 
     @property
     def enlarges(self) -> bool:

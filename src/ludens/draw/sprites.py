@@ -23,7 +23,9 @@ from ludens.draw.theme import DEFAULT_INKS, GROUNDS, Theme
 Sprite = NDArray[np.uint8]
 Paint = Callable[[ImageDraw.ImageDraw, float], object]
 
-MIN_SIZE, MAX_SIZE = 256, 1024
+MIN_SIZE, MAX_SIZE = 64, 1024
+SMALL = 192
+"""Pictures below this size have no words and no labels: they could not be read."""
 CACHE_BYTES = 8 << 20
 
 
@@ -69,7 +71,7 @@ class SpriteCache:
 
     Args:
         theme: The look.
-        size: Longer side of the picture in pixels, 256 to 1024.
+        size: Longer side of the picture in pixels, 64 to 1024.
         inks: Colours that will be drawn with. Declaring the few a view needs gives smoother edges, since the
             palette has only 256 entries; colours outside the list still work.
         grounds: Colours that will be drawn upon.

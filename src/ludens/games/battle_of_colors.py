@@ -75,7 +75,7 @@ class BattleOfColors(GridGame):
         "easy": Preset({"horizon": 25}, others="bot/common_welfare"),
         "medium": Preset(others="bot/common_welfare"),
         "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
-        "paper": Preset(others="bot/optimal"),
+        "paper": Preset(others="bot/common_welfare"),
     }
     bots = {
         "common_welfare": "ludens.games.battle_of_colors:BattleCommonWelfare",

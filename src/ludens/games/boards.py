@@ -22,6 +22,7 @@ from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Board, CellCache, Overlay, Sprite, draw_board, sprite_sheet
+from ludens.draw.sprites import SMALL
 from ludens.games.open_spiel import SpielState
 
 
@@ -137,6 +138,8 @@ _TENTHS = 9
 """The largest board on which every row lies in another tenth of the picture."""
 _STATUS = 30
 """The height of the line below a board that says who is to move, in units of 1/512 of the picture."""
+_STRIP = 8
+"""The height of that line in small pictures, in pixels."""
 
 
 class BoardView(View):
@@ -154,12 +157,22 @@ class BoardView(View):
     """Colours in front and behind, of which the picture is made (`sprite_sheet`); all where not given."""
     style: ClassVar[str] = "squares"
     labels: ClassVar[str] = "lt"
+    """The sides with labels; small pictures have none."""
+    least_cell: ClassVar[int]
+    """Pixels of a cell at which every piece can be told from every other; see `smallest`."""
+
+    @property
+    def smallest(self) -> int:
+        cells = max(self.rows, self.columns) * getattr(self, "least_cell", 1000)
+        return next((size for size in (64, 96, 128, 160) if cells <= size - 2 * _STRIP), 256)
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._sheet = sprite_sheet(render.theme, render.size, seed, self.inks, self.grounds)
         rows = [self.row_label(row) for row in range(self.rows)]
         columns = [self.column_label(column) for column in range(self.columns)]
+        if render.size < SMALL:
+            rows, columns = [], []
         self.board: Board = draw_board(
             self._sheet, self.rows, self.columns, rows, columns, self.style, self.labels, self.box()
         )
@@ -305,11 +318,13 @@ class BoardView(View):
 class TurnView(BoardView):
     """A board on which two seats take turns: the last move is framed, and a line says who is to move.
 
-    Positions that were not reached by play (`draw`, `transcript`) show neither.
+    Positions that were not reached by play (`draw`, `transcript`) show neither. In small pictures a piece
+    below the board says who is to move, and a bar beside it that the other passed.
     """
 
     def box(self) -> tuple[int, int, int, int]:
-        return 0, 0, self._sheet.size, self._sheet.size - self._sheet.px(_STATUS)
+        height = _STRIP if self._sheet.size < SMALL else self._sheet.px(_STATUS)
+        return 0, 0, self._sheet.size, self._sheet.size - height
 
     @abstractmethod
     def icon(self, seat: str, px: int) -> Sprite:
@@ -321,12 +336,20 @@ class TurnView(BoardView):
     def image(self, state: SpielState, seat: str) -> Picture:
         canvas, sheet = self._drawn.canvas(self.seen(state)), self.board.sheet
         words = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
+        small, passed = sheet.size < SMALL, False
         for mover, move in state.last.items():
             squares = self.squares(move)
             for square in squares:
                 self.board.outline(canvas, *self._positions[square])
             if not squares:
                 words += f", {self.player(mover)} passed"
+                passed = True
+        if small:
+            if state.to_act:
+                canvas.place(self.icon(state.to_act[0], _STRIP), 1, sheet.size - _STRIP)
+            if passed:
+                canvas.fill(_STRIP + 4, sheet.size - _STRIP // 2 - 1, 2 * _STRIP, 3, "ink")
+            return canvas.picture()
         x, y = self.board.x, sheet.size - sheet.px(_STATUS / 2 + 4)
         if state.to_act:
             side = max(12, sheet.px(22))
@@ -347,6 +370,7 @@ class StoneView(TurnView):
     codes = {0: "empty", 1: "black", 2: "white"}
     marks = {0: ".", 1: "b", 2: "w"}
     inks = ("ink", "line", "black", "white")
+    least_cell = 9
     stone_size: ClassVar[float]
     """Part of a cell that a stone fills."""
 

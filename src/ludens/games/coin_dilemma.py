@@ -55,7 +55,7 @@ class CoinDilemma(GridGame):
         "easy": Preset({"horizon": 25}, others="bot/common_welfare"),
         "medium": Preset(others="bot/self_interest"),
         "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
-        "paper": Preset(others="bot/optimal"),
+        "paper": Preset(others="bot/common_welfare"),
     }
     things = ("red player", "blue player", "red coin", "blue coin")
     events = (

@@ -229,6 +229,7 @@ class GomokuView(StoneView):
     symbols = ".bw"
     grounds = ("page", "wood")
     style = "points"
+    least_cell = 7
     stone_size = 0.84
 
     def __init__(self, game: Gomoku, render: RenderOptions, seed: int = 0) -> None:

@@ -382,6 +382,8 @@ class MinesweeperView(BoardView):
     grounds = ("page", "red")
     style = "lines"
 
+    least_cell = 8
+
     def __init__(self, game: Minesweeper, render: RenderOptions, seed: int = 0) -> None:
         self.rows, self.columns = game.rows, game.columns
         colours = get_theme(render.theme, seed)

@@ -70,7 +70,7 @@ class MonsterHunt(GridGame):
         "easy": Preset({"horizon": 25}, others="bot/common_welfare_1"),
         "medium": Preset(others="bot/common_welfare_2"),
         "hard": Preset({"edges": "torus"}, others="bot/self_interest"),
-        "paper": Preset(others="bot/optimal"),
+        "paper": Preset(others="bot/common_welfare_1"),
     }
     bots = {
         "common_welfare_1": "ludens.games.monster_hunt:CommonWelfare1",

@@ -318,6 +318,11 @@ def _plain_row(line: str) -> list[int] | None:
 class PerceiveView(View):
     """The board game's own picture, and a legend of codes in the rules."""
 
+    @property
+    def smallest(self) -> int:
+        """The view of the game that is shown decides."""
+        return 64
+
     def __init__(self, game: Perceive, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._board = board_of(game.board, render, seed)

@@ -438,7 +438,14 @@ def colours(theme: Theme) -> tuple[RGB, ...]:
 
 
 class PongView(View):
-    """Both seats see the same screens; YOU is in the margin beside the seat's own paddle."""
+    """Both seats see the same screens; YOU is in the margin beside the seat's own paddle.
+
+    In small pictures that is a bar, and the ball is never left out where the screen is made smaller.
+    """
+
+    @property
+    def smallest(self) -> int:
+        return 64
 
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -453,6 +460,8 @@ class PongView(View):
         self._rows = np.arange(render.size) * HEIGHT // render.size
         self._columns = np.arange(width) * WIDTH // width
         coverage = fonts.mask("YOU", max(9, self._left // 3), bold=True).astype(int)
+        if coverage.shape[1] > self._left:
+            coverage = np.full((max(5, render.size // 16), self._left // 2), 255)
         self._you = (_MARGIN + coverage * _LETTER_LEVELS // 255).astype(np.uint8)
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
 
@@ -470,6 +479,14 @@ class PongView(View):
         pixels = np.full((size, size), _MARGIN, np.uint8)
         wide = self._number[frame.screen][:, self._columns]
         pixels[:, self._left : self._left + len(self._columns)] = wide[self._rows]
+        if size < HEIGHT and frame.ball is not None:
+            left, right, top, bottom = frame.ball
+            rows = slice(top * size // HEIGHT, max(top * size // HEIGHT + 1, (bottom + 1) * size // HEIGHT))
+            wide = len(self._columns)
+            first = self._left + left * wide // WIDTH
+            pixels[rows, first : max(first + 1, self._left + (right + 1) * wide // WIDTH)] = _CODES.index(
+                WHITE
+            )
         self._label(pixels, frame.left if side == "left" else frame.right, side)
         pixels.setflags(write=False)
         return Picture(pixels, self._palette)

@@ -350,6 +350,11 @@ class MoveFormat(ReplyFormat):
 class RuleView(View):
     """A question on top of the view of a board game."""
 
+    @property
+    def smallest(self) -> int:
+        """The view of the game that is shown decides."""
+        return 64
+
     def __init__(self, game: RuleQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._board = board_game(game.board).view(render, seed)

@@ -341,6 +341,7 @@ class SudokuView(BoardView):
     marks = {**codes, 0: "."}
     inks = ("ink", "line", "accent")
     style = "lines"
+    least_cell = 10
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         colour = get_theme(render.theme, seed).colour

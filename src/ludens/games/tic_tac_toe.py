@@ -119,6 +119,7 @@ class TicTacToeView(TurnView):
     symbols = ".xo"
     inks, grounds = ("ink", "line", "red", "blue"), ("page",)
     style = "lines"
+    least_cell = 14
 
     def values(self, seat: str) -> dict[str, object]:
         return {**super().values(seat), "mark": seat.upper()}

@@ -22,6 +22,7 @@ class ChessView(ChequeredView):
     symbols = f".{_LETTERS}{_LETTERS.lower()}"
     marks = dict(zip(codes, symbols, strict=True))
     inks = ("ink", "line", "black", "white")
+    least_cell = 13
 
     def clickable(self) -> list[str]:
         """Promotions included: from the second last rank to the last, at most one file aside."""

@@ -15,6 +15,7 @@ from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, SpriteSheet, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import letters
+from ludens.draw.sprites import SMALL
 from ludens.games.overcooked.game import (
     COOK_STEPS,
     COUNTER,
@@ -22,6 +23,7 @@ from ludens.games.overcooked.game import (
     DISHES,
     FLOOR,
     HATCH,
+    LAYOUTS,
     NOTHING,
     ONION,
     ONIONS,
@@ -183,6 +185,8 @@ def _under(kind: str) -> str:
 
 
 _TOP, _LEFT, _LEGEND = 52, 26, 388
+_STRIP = 11
+"""The height of the line with step and score in small pictures, in pixels."""
 """Vertical positions of kitchen and legend, in units of 1/512 of the picture."""
 _KEPT_FRAMES, _KEPT_KITCHENS = 64, 16
 
@@ -193,17 +197,26 @@ class KitchenDrawing:
     def __init__(self, place: Kitchen, sheet: SpriteSheet, horizon: int) -> None:
         self._kitchen, self._sheet, self._horizon = place, sheet, horizon
         px, rows, columns = sheet.px, len(place.rows), place.width
-        self.px = min(px(_LEGEND - 8 - _TOP) // rows, (sheet.size - px(_LEFT + 8)) // columns)
-        self._x = px(_LEFT) + (sheet.size - px(_LEFT + 8) - self.px * columns) // 2
-        self._y = px(_TOP)
+        self._small = sheet.size < SMALL
+        if self._small:
+            self.px = min((sheet.size - _STRIP) // rows, sheet.size // columns)
+            self._x, self._y = (sheet.size - self.px * columns) // 2, _STRIP
+        else:
+            self.px = min(px(_LEGEND - 8 - _TOP) // rows, (sheet.size - px(_LEFT + 8)) // columns)
+            self._x = px(_LEFT) + (sheet.size - px(_LEFT + 8) - self.px * columns) // 2
+            self._y = px(_TOP)
         self._art = Art(sheet, self.px)
         self._bases = [self._background(me) for me in range(len(SEATS))]
 
     def picture(self, frame: KitchenFrame, me: int) -> Picture:
         canvas, font = self._bases[me].copy(), self._sheet.font_px(20)
         px, tiles, snapshot = self._sheet.px, self._kitchen.tiles, frame.snapshot
-        canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
-        canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
+        if self._small:
+            canvas.text(1, _STRIP // 2, str(frame.step), font)
+            canvas.text(self._sheet.size - 1, _STRIP // 2, str(frame.score), font, anchor="rm")
+        else:
+            canvas.text(px(12), px(18), f"step {frame.step} of {self._horizon}", font, bold=True)
+            canvas.text(px(500), px(18), f"score {frame.score}", font, anchor="rm", bold=True)
         for cell, pot in zip(self._kitchen.pots, snapshot.pots, strict=True):
             canvas.place(self._art.pot(pot), *self.corner(cell))
         for cell, lying in snapshot.counters:
@@ -219,15 +232,16 @@ class KitchenDrawing:
 
     def _background(self, me: int) -> Canvas:
         canvas, px, font = Canvas(self._sheet), self._sheet.px, self._sheet.font_px(14)
-        for row in range(len(self._kitchen.rows)):
+        for row in range(0 if self._small else len(self._kitchen.rows)):
             middle = self._y + row * self.px + self.px // 2
             canvas.text(self._x - px(12), middle, "ABCDEFGHI"[row], font, anchor="mm", bold=True)
-        for column in range(self._kitchen.width):
+        for column in range(0 if self._small else self._kitchen.width):
             middle = self._x + column * self.px + self.px // 2
             canvas.text(middle, self._y - px(11), str(column + 1), font, anchor="mm", bold=True)
         for cell, tile in enumerate(self._kitchen.tiles):
             canvas.place(self._art.tile(tile) if tile != POT else self._art.pot(Pot()), *self.corner(cell))
-        self._legend(canvas, me)
+        if not self._small:
+            self._legend(canvas, me)
         canvas.pixels.setflags(write=False)
         return canvas
 
@@ -253,7 +267,12 @@ class KitchenDrawing:
 
 
 class OvercookedView(View):
-    """The kitchen, drawn tile by tile."""
+    """The kitchen, drawn tile by tile; in small pictures without legend, with step and score as numbers."""
+
+    @property
+    def smallest(self) -> int:
+        layout = self.game.options["layout"]
+        return 64 if layout in LAYOUTS and len(LAYOUTS[layout][0]) <= 5 else 128
 
     def __init__(self, game: Overcooked, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)

@@ -31,6 +31,10 @@ class SpyView(View):
 
     game: Spy
 
+    @property
+    def smallest(self) -> int:
+        return 192
+
     def __init__(self, game: Spy, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._kind = kind_of(game.source)

@@ -181,6 +181,10 @@ class SpyVoteView(View):
 
     templates_file = "templates.md"
 
+    @property
+    def smallest(self) -> int:
+        return 192
+
     def __init__(self, game: SpyVote, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._table = _table_view(game.table, render, seed)

@@ -138,6 +138,11 @@ class InfosetQuestion(Question):
 class QuestionView(View):
     """The view of Kuhn poker."""
 
+    @property
+    def smallest(self) -> int:
+        """The view of the game that is shown decides."""
+        return 64
+
     def __init__(self, game: KuhnQuestions, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._views = {infoset: KuhnPoker(infoset=infoset).view(render, seed) for infoset in INFOSETS}

@@ -133,6 +133,11 @@ class Prediction(Question):
 class PredictView(View):
     """The watched game's view, from the observer's seat."""
 
+    @property
+    def smallest(self) -> int:
+        """The view of the game that is shown decides."""
+        return 64
+
     def __init__(self, game: Predict, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
         self._recipe = recipe = recipe_of(game.game, game.rule)
