@@ -204,6 +204,8 @@ def test_options_of_models(kind: str, probes: Probes, request: pytest.FixtureReq
     quick = {"retries": "0", "deadline": "0"} if kind in NETWORK else {"max_tokens": "1"}
     if kind == "nano":
         name = "nano"
+    elif kind == "inspect":
+        pytest.importorskip("inspect_ai", reason="Inspect: runs with `make adapters`")
     elif kind == "hf":
         name = f"hf/{request.getfixturevalue('tiny')}"
 

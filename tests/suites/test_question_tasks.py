@@ -14,6 +14,7 @@ from ludens.run.baselines import measure
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.references import TaskReferences, definition, references_of
 from ludens.run.task import SUITES, Metric, Suite, Task, suite
+from ludens.suites import TASKS_IN_OPTIONS
 from tests.support.questions import shared_share
 
 ABOVE_CHANCE, BLIND = 0.08, 0.65
@@ -67,6 +68,8 @@ def _tasks() -> dict[str, tuple[Suite, Task]]:
     """Every definition of a question task once."""
     found: dict[str, tuple[str, Suite, Task]] = {}
     for name in SUITES.names():
+        if name in TASKS_IN_OPTIONS:
+            continue
         whole = suite(name)
         for task in whole.tasks:
             if make(task.game).question:

@@ -307,6 +307,7 @@ def eval_(
     style: Literal["direct", "cot", "explain"] | None = None,
     frames: Whole | None = None,
     memory: Literal["none", "last", "all"] | None = None,
+    act: Literal["text", "tools"] | None = None,
     templates: Path | None = None,
     preset: str = "",
     options: ExecutionOptions | None = None,
@@ -332,6 +333,7 @@ def eval_(
         style: Answer directly (default), reason first, or answer and explain.
         frames: Number of latest observations shown as pictures; 1 by default.
         memory: Earlier exchanges kept in the prompt; none by default.
+        act: Models reply in text (default), or through a tool call of their API.
         templates: Folder with your own templates: agent.md, GAME.md.
         preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
@@ -345,6 +347,7 @@ def eval_(
         "style": style,
         "frames": frames,
         "memory": memory,
+        "act": act,
     }
     task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
     if tasks and not task_names:

@@ -47,8 +47,8 @@ CATALOGUE = {
     "inspect": "ludens.models.inspect_providers:inspect_model",
 }
 
-NETWORK = frozenset(CATALOGUE) - {"hf"}
-"""Kinds that answer over a network, so that any number of processes can call them."""
+NETWORK = frozenset(CATALOGUE) - {"hf", "inspect"}
+"""Kinds whose requests Ludens sends over a network itself: any number of processes can call them."""
 
 MODELS = Registry("kind of model", "ludens.models")
 
