@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 
 from ludens.core.errors import Illegal, MoveError, Unreadable
-from ludens.core.forms import Choose, Draw, Form, Matrix, Place, Plan, Select, Sentence, keys_of, readable
+from ludens.core.forms import (
+    Choose,
+    Draw,
+    Fill,
+    Form,
+    Matrix,
+    Place,
+    Plan,
+    Select,
+    Sentence,
+    keys_of,
+    readable,
+)
 from ludens.core.reply import ActionFormat, MessageFormat
 from ludens.core.state import Legal
 
@@ -69,6 +81,14 @@ def test_select() -> None:
     form = Select({"a": "A", "b": "B"}, lambda names: "+".join(sorted(names)))
     assert form.read('["b","a","b"]') == "a+b"
     for wrong in ("[]", '["c"]', "a", "{}", '[["a"]]'):
+        with pytest.raises(MoveError):
+            form.read(wrong)
+
+
+def test_fill() -> None:
+    form = Fill({"serial": "serial", "wires": "wires"}, lambda fields: str(dict(fields)), longest=5)
+    assert form.read('{"serial": " 1  2 ", "other": "x"}') == "{'serial': '1 2'}"
+    for wrong in ("{}", '{"serial": " "}', '{"serial": 1}', '{"serial": "123456"}', "[]", "serial"):
         with pytest.raises(MoveError):
             form.read(wrong)
 
@@ -137,6 +157,7 @@ FORMS: list[Form] = [
     Choose(Legal(("A1",))),
     Sentence(MessageFormat(), 100),
     Select({"a": "A"}, str),
+    Fill({"a": "A"}, str),
     plan(),
     Draw(("you",), 2, (1, 1), str),
 ]

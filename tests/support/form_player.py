@@ -10,7 +10,7 @@ from typing import Any
 from ludens.agents.human import form_reply
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.episode import Move
-from ludens.core.forms import Choose, Draw, Form, Matrix, Plan, Select, Sentence
+from ludens.core.forms import Choose, Draw, Fill, Form, Matrix, Plan, Select, Sentence
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
@@ -22,6 +22,8 @@ def filled_in(form: Form) -> str:
             return form.legal[-1]
         case Sentence():
             return next(iter(form.lines or form.places), "I see a red object.")
+        case Fill():
+            return json.dumps(dict.fromkeys(form.fields, "1"))
         case Select():
             return json.dumps([next(iter(form.labels))])
         case Plan():

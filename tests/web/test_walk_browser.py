@@ -62,6 +62,10 @@ class Hand:
             case "select":
                 await self.press(page.locator("#form .check").first)
                 await self.press(page.get_by_role("button", name="Send"))
+            case "fill":
+                for field in await page.locator("#form input").all():
+                    await field.fill("1")
+                await self.press(page.locator("#form button.primary"))
             case "plan":
                 while not await page.locator(".chip").count():
                     await self.press(page.locator("#actions button").first)

@@ -201,6 +201,36 @@ class Select(Form):
 
 
 @dataclass(frozen=True)
+class Fill(Form):
+    """A short text for each of some fields."""
+
+    fields: Mapping[str, str]
+    """Names, with what people read."""
+    write: Callable[[Mapping[str, str]], str]
+    """The action of the fields that were filled in."""
+    prompt: str = ""
+    longest: int = 400
+
+    kind = "fill"
+
+    def describe(self) -> dict[str, Any]:
+        fields = [[name, label] for name, label in self.fields.items()]
+        return {"kind": self.kind, "fields": fields, "longest": self.longest, "prompt": self.prompt}
+
+    def read(self, text: str) -> str:
+        value = _value(text)
+        if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+            raise Unreadable("The fields were not understood.")
+        words = {name: " ".join(value.get(name, "").split()) for name in self.fields}
+        if any(len(each) > self.longest for each in words.values()):
+            raise Illegal(f"A field has more than {self.longest} characters.")
+        filled = {name: each for name, each in words.items() if each}
+        if not filled:
+            raise Unreadable("Fill in at least one field.")
+        return self.write(filled)
+
+
+@dataclass(frozen=True)
 class Plan(Form):
     """What robots do, step by step: a robot, a command, and its objects from lists or on the picture."""
 

@@ -5,7 +5,7 @@ import { plan } from "./plan.js";
 import { draw } from "./draw.js";
 import { matrix } from "./matrix.js";
 
-const KINDS = { choose, sentence, select, plan, draw, matrix };
+const KINDS = { choose, sentence, select, fill: fill_in, plan, draw, matrix };
 const SHORT = 6;
 let current = null;
 let storage_key = "";
@@ -139,5 +139,21 @@ function select(form, content, tools) {
     content: () => (names().length ? names() : null),
     prompts: true,
     label: (name) => form.labels[name] ?? name,
+  };
+}
+
+function fill_in(form, content, tools) {
+  const inputs = form.fields.map(([name, label], index) => {
+    const input = make("input", { id: `field-${index}`, name, maxLength: form.longest, autocomplete: "off", value: content?.[name] || "" });
+    input.addEventListener("input", tools.changed);
+    return [input, make("p", {}, make("label", { for: input.id, textContent: label }), input)];
+  });
+  const values = () => Object.fromEntries(inputs.map(([input]) => [input.name, input.value.trim()]));
+  const box = make("form", { class: "fields" }, ...inputs.map(([, line]) => line), make("button", { class: "primary", textContent: "Send" }));
+  box.addEventListener("submit", (event) => { event.preventDefault(); tools.send(JSON.stringify(values())); });
+  return {
+    box,
+    content: () => (Object.values(values()).some(Boolean) ? values() : null),
+    label: (name) => name,
   };
 }
