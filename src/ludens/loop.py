@@ -117,10 +117,10 @@ class _Table:
         self.agents = {seat: agents[seat].sit(game, seat, random(seat)) for seat in game.seats}
         self.histories = {seat: agent.history() for seat, agent in self.agents.items()}
         episode.sees = {seat: agent.sees for seat, agent in self.agents.items()}
+        episode.unlimited_retries = [seat for seat, agent in self.agents.items() if agent.unlimited_retries]
         self.clock: Clock | None = None
         if game.step_seconds is not None and any(agent.waits for agent in self.agents.values()):
             self.clock = clock or Clock(game.step_seconds)
-        episode.unlimited_retries = [seat for seat, agent in self.agents.items() if agent.unlimited_retries]
 
     def start(self, render: RenderOptions, state: State | None, first: State | None) -> None:
         """Set up the first state: the given one, or the start with the opening applied."""
