@@ -68,7 +68,7 @@ async def test_only_the_latest_runs_are_kept(tmp_path: Path) -> None:
 
 
 async def test_an_arena_is_shown_while_entrants_are_added(tmp_path: Path) -> None:
-    suite = "arena?games=kuhn_poker&rounds=2"
+    suite = "arena?games=tic_tac_toe&rounds=2&listed=true"
     plan = make_plan(suite, {"a": "bot/first", "bot/random": "bot/random"})
     await played(tmp_path / "run", plan)
     run = LiveRun("run", tmp_path / "run")

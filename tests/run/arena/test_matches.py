@@ -127,7 +127,7 @@ async def test_the_order_is_found_with_fewer_games(tmp_path: Path) -> None:
 
 
 async def test_equal_players_play_all_games(tmp_path: Path) -> None:
-    suite = "arena?games=kuhn_poker&rounds=8&adaptive=0.9"
+    suite = "arena?games=tic_tac_toe&rounds=8&listed=true&adaptive=0.9"
     plan = plan_of({"a": "bot/first", "b": "bot/first"}, suite)
     with Store.create(tmp_path, plan) as store:
         source = AdaptiveSource(store, 0.9)
@@ -158,10 +158,12 @@ async def test_an_adaptive_run_goes_on_after_a_stop(tmp_path: Path) -> None:
 
 def test_standings_of_a_run(tmp_path: Path) -> None:
     entrants = {"best": "bot/best", "first": "bot/first", "bot/random": "bot/random"}
-    asyncio.run(played(tmp_path, plan_of(entrants, SUITE.replace("rounds=2", "rounds=8"))))
+    suite = "arena?games=tic_tac_toe%3Fopening=1,tic_tac_toe,tiny_hanabi&rounds=6&listed=true"
+    asyncio.run(played(tmp_path, plan_of(entrants, suite)))
     [results] = load_results([tmp_path]).suites
     made = standings_of(results)
-    assert [column.title for column in made.columns] == ["all games", "tic_tac_toe", "kuhn_poker"]
+    games = ["tic_tac_toe?opening=1", "tic_tac_toe?opening=3"]
+    assert [column.title for column in made.columns] == ["all games", *games]
     assert made.anchor == "bot/random"
     assert made.ratings(made.columns[1]).order[0] == "best"
     [together] = made.cross_play
