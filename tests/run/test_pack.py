@@ -153,6 +153,13 @@ def test_a_file_that_was_cut_off_is_noticed(signed: Path, part: float, kept: int
                 unpack_bytes(cut, Path(there) / "cut.ludens")
 
 
+@pytest.mark.parametrize("rest", [b"\n", b"{}\n", b"x"])
+def test_nothing_follows_the_end(rest: bytes, packed: Path, signed: Path, tmp_path: Path) -> None:
+    for file, reason in ((packed, "follows the end of the chain"), (signed, "follows the signature")):
+        with pytest.raises(BadPack, match=reason):
+            unpack_bytes(file.read_bytes() + rest, tmp_path / "longer.ludens")
+
+
 Edit = Callable[[Forgery], object]
 
 
