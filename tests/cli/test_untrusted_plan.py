@@ -125,7 +125,7 @@ def test_a_recipe_asks_the_user_too(ludens: Run, tmp_path: Path, monkeypatch: py
     for text, named in (
         ('[server]\nurl = "https://evil.example"', "https://evil.example"),
         ('[server]\nfolder = "/somewhere"', "/somewhere"),
-        ("[monitor]\nwandb = true", "wandb"),
+        ('[monitor]\ntrack = "wandb:games"', "wandb:games"),
         ('[[opponents]]\nplayers = {x = "bot/uci?engine=/bin/sh"}', "/bin/sh"),
         ('[[opponents]]\nplayers = {x = "compat/x@https://evil.example/v1"}', "https://evil.example/v1"),
         ('[[demonstrations]]\ngame = "chess"\nbot = "bot/uci?engine=/bin/sh"\nepisodes = 1', "/bin/sh"),
