@@ -82,7 +82,7 @@ def test_a_changed_byte_and_a_refuted_episode(run: Path, tmp_path: Path, ludens:
         (("pack", "RUN", "--out", "no/folder/mine.ludens"), "there is no folder"),
         (("pack", "RUN", "--key", "nowhere.pem"), "cannot read"),
         (("pack", "RUN", "--workers", "-1"), "--workers must be at least 0"),
-        (("verify", "RUN", "--keys", "keys.toml"), "a run folder is not signed"),
+        (("verify", "RUN", "--keys", "keys.toml"), "nothing else is signed"),
         (("verify", "nowhere.ludens"), "'nowhere.ludens': it cannot be read: no such file"),
         (("verify", "nowhere"), "is not a run"),
     ],

@@ -245,12 +245,12 @@ async def test_time_that_the_server_does_not_run_does_not_count(tmp_path: Path) 
 
 
 async def test_game_with_a_clock_goes_on(tmp_path: Path) -> None:
-    port, form = unused_port(), {"option.realtime": "40ms", "option.horizon": "40", "seat.chef_0": "me"}
+    port, form = unused_port(), {"option.realtime": "700ms", "option.horizon": "7", "seat.chef_0": "me"}
     async with served(tmp_path / "runs", port) as visit:
         before = visit()
         path, seat = await begin(before, "overcooked", **form)
         view = await seat.turn()
-        assert view["clock"] == 0.04
+        assert view["clock"] == 0.7
         await seat.move("RIGHT")
         await seat.next(lambda view: view["received"])
         await seat.move("RIGHT", turn=1)  # for the next step
@@ -266,7 +266,7 @@ async def test_game_with_a_clock_goes_on(tmp_path: Path) -> None:
     assert {(move.action, move.tries[0].verdict) for move in own if move.verdict != "ok"} == {
         ("STAY", "late")
     }
-    assert (len(own), episode.status) == (40, "done")
+    assert (len(own), episode.status) == (7, "done")
     verify(episode)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Unreadable
+from ludens.core.forms import Fill, readable
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat, without_reasoning
@@ -189,6 +190,17 @@ class ReadingView(View):
 
     def brief(self, state: ReadingState, seat: str) -> str:
         return str(self.game.options["puzzle"])
+
+    def form(self, state: ReadingState, seat: str) -> Fill:
+        labels = {name: readable(name) for name in state.fields}
+        return Fill(labels, write, self.templates.fill("person"))
+
+    def notes_for_person(self, state: ReadingState, seat: str) -> str:
+        """Nothing: the form has the fields."""
+        return ""
+
+    def label(self, action: str) -> str:
+        return ", ".join(f"{readable(name)}: {value}" for name, value in read(action).items())
 
     def format(self, state: ReadingState, seat: str) -> FieldLines:
         return FieldLines(tuple(state.fields), self.templates.fill("reply"))
