@@ -187,7 +187,7 @@ async def test_the_copy_of_a_board_is_painted(browser: Browser, root: str, tmp_p
     await page.locator('.cell[data-cell="8"]').press("o")
     await page.get_by_role("button", name="Send").click()
     await expect(page.locator("#outcome")).to_be_visible()
-    [folder] = tmp_path.iterdir()
+    [folder] = tmp_path.glob("play-*")
     line = (folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines()[0]
     [move] = json.loads(line)["episode"]["moves"]
     assert json.loads(move["action"]) == [[1, 1, 1], [-1, 0, -1], [-1, -1, 0]]
