@@ -480,16 +480,19 @@ class PongView(View):
         wide = self._number[frame.screen][:, self._columns]
         pixels[:, self._left : self._left + len(self._columns)] = wide[self._rows]
         if size < HEIGHT and frame.ball is not None:
-            left, right, top, bottom = frame.ball
-            rows = slice(top * size // HEIGHT, max(top * size // HEIGHT + 1, (bottom + 1) * size // HEIGHT))
-            wide = len(self._columns)
-            first = self._left + left * wide // WIDTH
-            pixels[rows, first : max(first + 1, self._left + (right + 1) * wide // WIDTH)] = _CODES.index(
-                WHITE
-            )
+            self._ball(pixels, frame.ball)
         self._label(pixels, frame.left if side == "left" else frame.right, side)
         pixels.setflags(write=False)
         return Picture(pixels, self._palette)
+
+    def _ball(self, pixels: NDArray[np.uint8], ball: Box) -> None:
+        """At least one pixel for the ball, which may fall between the rows and columns that are kept."""
+        left, right, top, bottom = ball
+        size, width = self.render.size, len(self._columns)
+        row, column = top * size // HEIGHT, self._left + left * width // WIDTH
+        below = max(row + 1, (bottom + 1) * size // HEIGHT)
+        beside = max(column + 1, self._left + (right + 1) * width // WIDTH)
+        pixels[row:below, column:beside] = _CODES.index(WHITE)
 
     def _label(self, pixels: NDArray[np.uint8], paddle: Box | None, side: str) -> None:
         """YOU in the margin, at the height of the paddle; at half height while the paddle is not shown."""
