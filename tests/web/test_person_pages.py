@@ -146,6 +146,13 @@ def test_a_form_reveals_no_more_than_the_picture() -> None:
     assert hidden
 
 
+async def test_a_panel_is_solved_action_by_action() -> None:
+    game = playable("comma/panel?moves=single")
+    episode = await play(game, dict.fromkeys(game.seats, FormPlayer()), 1)
+    assert {move.verdict for move in episode.moves} == {"ok"}
+    assert all(move.action.startswith("cut_wire_") for move in episode.moves)
+
+
 def test_actions_that_are_not_listed() -> None:
     game = playable("tic_tac_toe")
     state, view = game.start(0), view_of(game, RenderOptions(), 0)

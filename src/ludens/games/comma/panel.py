@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self
 
 from ludens.core.errors import BadOption, Illegal, Unreadable
-from ludens.core.forms import Sentence, readable
+from ludens.core.forms import Choose, Form, Sentence, readable
 from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
@@ -272,13 +272,15 @@ class PanelQuestionView(View):
     def label(self, action: str) -> str:
         return ", ".join(map(readable, action.split()))
 
-    def form(self, state: PanelState, seat: str) -> Sentence:
+    def form(self, state: PanelState | SteppedPanel, seat: str) -> Form:
+        legal, format = state.legal(seat), self.format(state, seat)
         labels = {action: self.label(action) for action in state.panel.actions}
-        places = self._view.places(Dialogue(state.game, state.panel), seat)
-        prompt, limit = self.templates.fill("person"), state.legal(seat).text_limit or 0
-        return Sentence(self.format(state, seat), limit, labels, places, words=False, prompt=prompt)
+        places, prompt = self._view.places(_dialogue(state), seat), self.templates.fill("person")
+        if legal.text_limit is None:
+            return Choose(legal, labels, places, format)
+        return Sentence(format, legal.text_limit, labels, places, words=False, prompt=prompt)
 
-    def notes_for_person(self, state: PanelState, seat: str) -> str:
+    def notes_for_person(self, state: PanelState | SteppedPanel, seat: str) -> str:
         """Without the list of actions, which the form has."""
         return self._notes(state, listed=False)
 
