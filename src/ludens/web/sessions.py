@@ -13,6 +13,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hmac import compare_digest
 from time import monotonic
 from typing import Any, Protocol
@@ -425,7 +426,7 @@ class Session(Observer):
             return here.reply
         here.number += 1
         here.ask = ask
-        here.reply.add_done_callback(lambda _: self._answered(here))
+        here.reply.add_done_callback(partial(self._answered, here))
         if here.early is not None:
             here.reply.set_result(here.early)
             here.early = None
@@ -448,9 +449,10 @@ class Session(Observer):
         here.received = here.number
         self.changed()
 
-    def _answered(self, here: PersonSeat) -> None:
+    def _answered(self, here: PersonSeat, reply: asyncio.Future[str]) -> None:
         here.ask = None
-        self.changed()
+        if reply.cancelled() or reply.exception() is not None:
+            self.changed()  # else its browser is told when the answer is saved
 
     def asked(self, ask: Ask) -> None:
         if self.journal.reply(ask.seat, self._replies[ask.seat] + 1) is None:
