@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from errno import ENOSPC
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -222,11 +224,10 @@ class Journal:
     def _append(self, line: JournalReply | GameEvent, durable: bool) -> None:
         if self.path is None:
             return
-        # Opened for every line: thousands of tables would need as many file descriptors.
+        data = orjson.dumps(line) + b"\n"
         with self._lock:
             try:
-                with LineFile(self.path, durable, lock=False) as file:
-                    file.append(orjson.dumps(line) + b"\n")
+                _append_line(self.path, data, durable)
             except OSError as error:
                 raise file_error("write", self.path, error) from None
 
@@ -238,6 +239,27 @@ class Journal:
         self._closed = True
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def _append_line(path: Path, data: bytes, durable: bool) -> None:
+    """Append a line, or nothing; the file is opened for every one, because thousands of tables would need as
+    many file descriptors."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND)
+    try:
+        end = os.fstat(handle).st_size
+        try:
+            if os.write(handle, data) < len(data):
+                raise OSError(ENOSPC, os.strerror(ENOSPC))
+            if durable:
+                _sync(handle)
+        except OSError:
+            os.ftruncate(handle, end)
+            raise
+    finally:
+        os.close(handle)
+
+
+_sync = getattr(os, "fdatasync", os.fsync)
 
 
 class JournalFolder:
@@ -255,6 +277,7 @@ class JournalFolder:
             return
         for path in sorted(self._folder.glob("*.jsonl")):
             try:
+                LineFile(path, lock=False).close()  # removes a line that a crash left incomplete
                 yield Journal.read(path)
             except BadFile as error:
                 LOG.error("a game cannot go on: %s", error)

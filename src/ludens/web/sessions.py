@@ -13,6 +13,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hmac import compare_digest
 from time import monotonic
 from typing import Any, Protocol
@@ -458,7 +459,7 @@ class Session(Observer):
         here.number += 1
         assert self.state is not None
         here.ask, here.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
-        here.reply.add_done_callback(lambda _: self._answered(here))
+        here.reply.add_done_callback(partial(self._answered, here))
         if here.early is not None:
             here.reply.set_result(here.early)
             here.early = None
@@ -486,9 +487,10 @@ class Session(Observer):
         assert self.state is not None
         return form_reply(sent, form_for(self.setup.view_for(seat), self.state, seat, ask))
 
-    def _answered(self, here: PersonSeat) -> None:
+    def _answered(self, here: PersonSeat, reply: asyncio.Future[str]) -> None:
         here.ask = None
-        self.changed()
+        if reply.cancelled() or reply.exception() is not None:
+            self.changed()  # else its browser is told when the answer is saved
 
     def asked(self, ask: Ask) -> None:
         if self.journal.reply(ask.seat, self._replies[ask.seat] + 1) is None:
