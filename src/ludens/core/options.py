@@ -33,6 +33,8 @@ class Touch(Enum):
     PAY = "may spend money on"
     GAME = "plays the game"
     """The spec of a game: touches what the options in it touch."""
+    GAMES = "plays the games"
+    """Specs of games, separated by commas, likewise."""
     PLAYER = "is played by"
     """The spec of a player, likewise."""
 

@@ -96,6 +96,9 @@ def option_accesses(
         touch, kind = known[name].metadata["touches"], known[name].metadata["kind"]
         if touch is Touch.GAME:
             yield from game_accesses(str(value), nested + 1)
+        elif touch is Touch.GAMES:
+            for spec in filter(None, map(str.strip, str(value).split(","))):
+                yield from game_accesses(spec, nested + 1)
         elif touch is not None:
             text = str(value) if kind is str else name  # a switch has no value to confirm but its name
             yield Access(owner, name, touch, text, text in known[name].metadata["installed"]())

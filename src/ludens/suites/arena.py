@@ -131,7 +131,11 @@ METRICS: dict[Motive, tuple[Metric, ...]] = {
 class Arena(SuiteBuilder):
     """Games in which entrants meet each other."""
 
-    games: str = option("breakthrough", help="the games, separated by commas, each with its options")
+    games: str = option(
+        "breakthrough",
+        help="the games, separated by commas, each with its options",
+        touches=Touch.GAMES,
+    )
     rounds: int = option(50, low=1, high=MOST_ROUNDS, help="seeds on which every pair meets, in all seats")
     listed: str = option(
         "both",

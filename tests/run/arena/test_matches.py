@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from ludens.core.errors import BadFile, BadOption
+from ludens.core.policy import option_accesses
 from ludens.run.arena.adaptive import FIRST_SEEDS, AdaptiveSource
 from ludens.run.arena.standings import standings_of
 from ludens.run.engine import Engine, make_executor
 from ludens.run.plan import Plan, entrants_of, make_plan
 from ludens.run.results import load_results
 from ludens.run.store import Store
+from ludens.run.task import suite_options
 from ludens.run.verify import verify_run
 from tests.support.runs import found, played
 
@@ -65,6 +67,12 @@ def test_games_whose_seats_do_not_fit_are_refused(games: str, words: str) -> Non
 def test_one_entrant_meets_nobody() -> None:
     with pytest.raises(BadOption, match="at least two"):
         plan_of({"first": "bot/first"})
+
+
+def test_files_named_in_options_of_games_are_accesses_of_the_suite() -> None:
+    options = {"games": "hanabi, spy?source=/elsewhere"}
+    accesses = list(option_accesses(suite_options("arena"), options, "arena"))
+    assert [(access.option, access.value) for access in accesses] == [("source", "/elsewhere")]
 
 
 def test_seats_cannot_be_given_away() -> None:
