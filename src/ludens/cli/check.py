@@ -34,6 +34,9 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "photos": ("edited photographs", ("opencv-python-headless",)),
     "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
+    "gym": ("Gymnasium and PettingZoo environments", ("gymnasium", "pettingzoo")),
+    "mcp": ("games for coding agents (ludens mcp)", ("mcp",)),
+    "openenv": ("suites as OpenEnv environments; not beside mcp", ("openenv",)),
 }
 """Name to purpose and packages."""
 
