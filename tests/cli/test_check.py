@@ -13,7 +13,7 @@ from ludens.cli import check
 from tests.cli.conftest import Run
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DEVELOPMENT = {"all", "dev", "docs"}
+DEVELOPMENT = {"all", "dev", "docs", "test"}
 
 
 def _names(requirements: list[str]) -> set[str]:

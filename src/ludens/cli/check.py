@@ -38,6 +38,9 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "verifiers": ("environments of verifiers and prime-rl", ("verifiers",)),
     "track": ("trackers of experiments", ("tensorboard", "trackio", "wandb")),
     "inspect": ("tasks, models and logs of Inspect", ("inspect-ai", "openai")),
+    "gym": ("Gymnasium and PettingZoo environments", ("gymnasium", "pettingzoo")),
+    "mcp": ("games for coding agents (ludens mcp)", ("mcp",)),
+    "openenv": ("suites as OpenEnv environments; not beside mcp", ("openenv",)),
 }
 """Name to purpose and packages."""
 
