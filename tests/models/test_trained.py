@@ -32,9 +32,9 @@ class Taught(Fake):
 MODELS.register("taught", Taught)
 
 
-def test_the_shipped_model_names_the_games_of_its_recipe() -> None:
+def test_the_recipe_of_the_shipped_model_teaches_all_that_it_was_taught() -> None:
     recipe = tomllib.loads((RECIPES / "nano.toml").read_text("utf-8"))
-    assert model("nano").trained_on == games_of_recipe(recipe)
+    assert model("nano").trained_on <= games_of_recipe(recipe)
     assert {"tic_tac_toe", "perceive", "spy"} <= model("nano").trained_on
     assert "hanabi" not in model("nano").trained_on
 

@@ -29,6 +29,13 @@ def test_legal_moves_are_told_where_a_player_is_shown_them() -> None:
     assert short_prompt("tic_tac_toe", asked("tic_tac_toe", "x")) == "tic_tac_toe x\n\n"
 
 
+def test_edges_that_no_picture_shows_are_told() -> None:
+    assert short_prompt("coin_dilemma", asked("coin_dilemma", "red")) == "coin_dilemma red\n\n"
+    assert (
+        short_prompt("coin_dilemma", asked("coin_dilemma?edges=torus", "red")) == "coin_dilemma red\ntorus\n"
+    )
+
+
 def test_an_older_model_is_asked_as_it_was_trained() -> None:
     ask = asked("breakthrough", "black").again("Action: a7a5", "no such move")
     assert short_prompt("breakthrough", ask, 1) == "breakthrough black\n\n"

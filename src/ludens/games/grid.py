@@ -278,6 +278,10 @@ class GridView(View):
         values = super().values(seat)
         return {**values, "edges": self.templates.fill(f"edges {values['edges']}")}
 
+    def brief(self, state: GridState, seat: str) -> str | None:
+        """The edges, which no picture shows; walls are what a small model expects."""
+        return "torus" if state.plane is TORUS else None
+
     def icon(self, thing: str, px: int, ground: str) -> Sprite:
         return self._sheet.pawn(thing.split()[0], px, ground)
 
