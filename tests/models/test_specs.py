@@ -112,7 +112,9 @@ def test_every_option_is_documented() -> None:
     assert [
         name for name in options_of(NetworkSettings) | options_of(LocalSettings) if f"`{name}`" not in page
     ] == []
-    assert [name for name in options_of(PromptOptions) if f"`--{name}" not in page] == []
+    assert [
+        name for name in options_of(PromptOptions) if f"`--{name}" not in page and f"`?{name}=" not in page
+    ] == []
 
 
 def test_importing_models_loads_no_http() -> None:

@@ -92,7 +92,7 @@ def test_the_page_has_every_section(html: str, tags: Tags, suite: SuiteResults) 
     assert '"suite": "tests.support.reported:SUITE"' in tags.text
     assert "GPT_0 (published: Some & Body 2024)" in tags.text
     assert all(name in tags.text for name in ENTRANTS)
-    svgs = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    svgs = re.findall(r"<svg xmlns.*?</svg>", html, re.DOTALL)
     assert len(svgs) == 3 + 1 + len(ENTRANTS)
 
 

@@ -174,11 +174,12 @@ class ResultRow:
     metric: str
     spec: str | None = None
     modality: str | None = None
-    """What a model was shown; "offered" is the suite's setting. This and the next four are None for bots."""
+    """What a model was shown; "offered" is the suite's setting. This and the next five are None for bots."""
     blind: bool | None = None
     style: str | None = None
     frames: int | None = None
     memory: str | None = None
+    act: str | None = None
     runs: str | None = None
     theme: str | None = None
     size: int | None = None
