@@ -84,5 +84,5 @@ def test_every_seat_of_every_game_can_be_shown(game: str, ludens: Run, tmp_path:
         assert ran.code == 0
         told = json.loads(ran.out)
         assert told["rules"]
-        assert told["text"]
+        assert told["text"] or game == "files"  # a picture of a user has no words
         assert all(Path(picture["file"]).is_file() for picture in told["pictures"])

@@ -12,7 +12,7 @@ from ludens.run.task import RETURN, WON, EpisodeResult, import_suite, mean_of, r
 
 def played(seed: int, seat: str, earned: float) -> EpisodeResult:
     other = "o" if seat == "x" else "x"
-    episode = Episode("tic_tac_toe", 1, {}, seed, {"x": "", "o": ""}, returns={seat: earned, other: -earned})
+    episode = Episode("coin_dilemma", 1, {}, seed, {"x": "", "o": ""}, returns={seat: earned, other: -earned})
     return EpisodeResult(f"a:t:{seed}:{seat}", episode, (seat,))
 
 

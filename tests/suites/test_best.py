@@ -11,7 +11,7 @@ from ludens.core.registry import make
 from ludens.core.sync import run_sync
 from ludens.loop import play
 from ludens.run.references import definition
-from ludens.run.task import MODEL, SUITES, Task, suite
+from ludens.run.task import MODEL, RIVAL, SUITES, Task, suite
 
 STEPS = {"chess": 1, "pong": 20, "breakthrough": 2, "gomoku": 6, "reversi": 8}
 """Where an episode would take long, it is played for this many steps only."""
@@ -38,7 +38,7 @@ def test_the_best_bot_plays(task: Task) -> None:
     game = make(task.game)
     config = replace(task.config, horizon=STEPS.get(game.name, 30))
     for seating in task.seatings:
-        agents = {seat: agent(BEST if who == MODEL else who, game) for seat, who in seating.items()}
+        agents = {seat: agent(BEST if who in (MODEL, RIVAL) else who, game) for seat, who in seating.items()}
         episode = run_sync(play(game, agents, task.first_seed, config=config))
         own = [seat for seat, who in seating.items() if who == MODEL]
         assert episode.status in ("done", "horizon"), episode.error

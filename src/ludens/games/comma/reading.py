@@ -13,6 +13,7 @@ from typing import Any
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.forms import Fill, readable
+from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat, without_reasoning
@@ -77,6 +78,12 @@ class Reading(TwinGame["ReadingState"]):
     view_class = "ludens.games.comma.reading:ReadingView"
     best = "bot/oracle"
     question = True
+    presets = {
+        "easy": Preset({"puzzle": "password"}),
+        "medium": Preset(),
+        "hard": Preset({"puzzle": "keypad"}),
+        "paper": Preset(),
+    }
 
     puzzle: str = option("wire", choices=READ, help="the puzzle whose panels are shown")
 

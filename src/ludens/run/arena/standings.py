@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ludens.run.arena.ratings import RESAMPLES, RatedGame, Ratings
 from ludens.run.cells import Cell
-from ludens.run.comparisons import Place
+from ludens.run.comparisons import MIN_NONZERO, Place
 from ludens.run.plan import control_key, is_blind
 from ludens.run.results import Row, SuiteResults
 from ludens.run.stats import LEVEL, UNKNOWN, Estimate, excludes_zero, mean, paired_difference
@@ -300,7 +300,7 @@ class Standings:
                     "interval is known."
                 )
         for name, estimate in self.sight(column).items():
-            if estimate.n and not (excludes_zero(estimate) and estimate.mean > 0):
+            if estimate.n >= MIN_NONZERO and not (excludes_zero(estimate) and estimate.mean > 0):
                 yield f"{column.title}: {name} is not significantly above its blind control."
 
 
