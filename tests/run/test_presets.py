@@ -13,9 +13,7 @@ from ludens.core.registry import preset_of
 from ludens.run.presets import BEST, BLIND, RANDOM, measure, options_text, write_markdown
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(GAMES.names()) - {"files"})
-)  # a file of a user is as hard as it is
+@pytest.mark.parametrize("name", sorted(set(GAMES.names()) - {"files"}))  # files of users are as they are
 def test_every_game_has_every_difficulty(name: str) -> None:
     presets = GAMES.get(name).presets
     assert tuple(presets) == DIFFICULTIES
