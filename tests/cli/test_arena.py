@@ -114,7 +114,9 @@ def test_a_model_is_added_and_only_its_games_are_played(ludens: Run, run: Path) 
 def test_another_run_takes_no_entrants(ludens: Run, tmp_path: Path) -> None:
     run = tmp_path / "demo"
     assert (
-        ludens("eval", "demo", "-m", "bot/random", "--tasks", "wire", "--limit", "1", "--out", str(run)).code
+        ludens(
+            "eval", "demo", "-m", "bot/random", "--tasks", "keypad", "--limit", "1", "--out", str(run)
+        ).code
         == 0
     )
     ran = ludens("arena", "--into", str(run), "-m", "bot/first")

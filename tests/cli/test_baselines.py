@@ -19,18 +19,18 @@ from tests.cli.conftest import Run
 
 def test_it_measures_and_stores(ludens: Run, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    words = ("baselines", "demo", "--tasks", "perceive,wire", "--episodes", "8", "--workers", "1")
+    words = ("baselines", "demo", "--tasks", "perceive,keypad", "--episodes", "8", "--workers", "1")
     ran = ludens(*words, "--out", str(file))
     assert (ran.code, "measuring 2 tasks" in ran.err) == (0, True)
     for word in ("chance", "blind baseline", "upper bound", "bot/oracle", "100.0"):
         assert word in ran.out
-    assert {one.task for one in read_references(file).values()} == {"perceive", "wire"}
+    assert {one.task for one in read_references(file).values()} == {"perceive", "keypad"}
     again = ludens(*words, "--out", str(file), "--json")
     assert "measuring" not in again.err
-    assert {one["task"]: one["episodes"] for one in json.loads(again.out)} == {"perceive": 8, "wire": 8}
-    few = ludens("baselines", "demo", "--tasks", "perceive,wire", "--out", str(file), "--json")
+    assert {one["task"]: one["episodes"] for one in json.loads(again.out)} == {"perceive": 8, "keypad": 8}
+    few = ludens("baselines", "demo", "--tasks", "perceive,keypad", "--out", str(file), "--json")
     assert (few.code, "measuring" in few.err) == (0, False)
-    more = ludens("baselines", "demo", "--tasks", "wire", "--episodes", "9", "--out", str(file), "--json")
+    more = ludens("baselines", "demo", "--tasks", "keypad", "--episodes", "9", "--out", str(file), "--json")
     assert [one["episodes"] for one in json.loads(more.out)] == [9]
 
 

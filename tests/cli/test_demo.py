@@ -25,7 +25,7 @@ def test_it_writes_what_the_documented_evaluation_does(ludens: Run, tmp_path: Pa
     assert {record.task for record in records} == {task.name for task in suite("demo").tasks}
     assert len(records) == len(entrants) * sum(len(task.seatings) for task in suite("demo").tasks)
     for record in records:
-        assert record.episode.status == "done"
+        assert record.episode.status in ("done", "forfeit")
         verify(record.episode)
 
     other = tmp_path / "other"
@@ -39,5 +39,5 @@ def test_it_writes_what_the_documented_evaluation_does(ludens: Run, tmp_path: Pa
 
 def test_every_kind_of_game_is_in_the_demo() -> None:
     assert {task.game.split("?")[0] for task in suite("demo").tasks} == {
-        "tic_tac_toe", "breakthrough", "coin_dilemma", "perceive", "comma/wire",
+        "tic_tac_toe", "coin_dilemma", "perceive", "spy/vote", "comma/keypad",
     }  # fmt: skip

@@ -101,7 +101,7 @@ WRONG = {
     "suite": (["eval", "dmo", "-m", "bot/random"], "did you mean 'demo'?"),
     "suite missing": (["eval"], "missing argument SUITE"),
     "module": (["eval", "no.such:SUITE", "-m", "bot/random"], "cannot be loaded"),
-    "task": (["eval", "demo", "-m", "bot/random", "--tasks", "wir"], "did you mean 'wire'?"),
+    "task": (["eval", "demo", "-m", "bot/random", "--tasks", "keypd"], "did you mean 'keypad'?"),
     "model": (["eval", "demo", "-m", "opnai/x"], "did you mean 'openai/...'"),
     "bot": (["eval", "demo", "-m", "bot/randm"], "did you mean 'bot/random'?"),
     "unsuitable bot": (["eval", "demo", "-m", "bot/mcts"], "bot/mcts plays OpenSpiel games only"),
@@ -206,7 +206,7 @@ def test_person_plays_one_game_at_a_time(process: Run, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "episodes, " not in ran.err
     moves = [line.split()[-1] for line in ran.err.splitlines() if line.endswith(("move 1", "move 2"))]
-    assert moves == ["1", "2", "1", "2"]
+    assert re.fullmatch("(12?){2}", "".join(moves))
 
 
 def test_failed_episodes_stop_early_and_can_be_resumed(ludens: Run, tmp_path: Path) -> None:

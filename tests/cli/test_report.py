@@ -158,7 +158,7 @@ def test_suites_are_listed_with_their_tasks(ludens: Run) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert " demo " in ran.out
     told = {suite["name"]: suite for suite in json.loads(ludens("suites", "--json").out)}
-    assert {task["name"] for task in told["demo"]["tasks"]} >= {"tic_tac_toe", "perceive", "wire"}
+    assert {task["name"] for task in told["demo"]["tasks"]} >= {"tic_tac_toe", "perceive", "keypad"}
     assert told["demo"]["episodes"] == sum(task["episodes"] for task in told["demo"]["tasks"])
 
 

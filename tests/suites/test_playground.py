@@ -214,7 +214,9 @@ def test_three_invalid_replies_in_a_row_lose(game: str) -> None:
 
 
 def ended(returns: dict[str, float], seed: int = 0, **facts: object) -> EpisodeResult:
-    episode = Episode("minesweeper", 1, {}, seed, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts)
+    episode = Episode(
+        "minesweeper", 1, {}, seed, dict.fromkeys(returns, "bot/first"), returns=returns, facts=facts
+    )
     return EpisodeResult("key", episode, (next(iter(returns)),))
 
 

@@ -10,7 +10,8 @@ from unittest.mock import patch
 from tests.support.model_server import ModelServer
 from tests.support.runs import ludens_here
 
-DEMO = ("eval", "demo", "--limit", "2", "--yes", "--blind-control")
+LIMIT = ("--limit", "4", "--yes")  # two worlds of a pair in two seats
+DEMO = ("eval", "demo", *LIMIT, "--blind-control")
 BOARD = ("--tasks", "tic_tac_toe,perceive")
 
 
@@ -26,7 +27,7 @@ async def submit(folder: Path) -> Path:
     packs = folder / "packs"
     packs.mkdir(parents=True)
     bots = ("--model", "bot/random", "--model", "bot/best")
-    await _pack(packs, runs / "bots", "eval", "demo", "--limit", "2", "--yes", *BOARD, *bots)
+    await _pack(packs, runs / "bots", "eval", "demo", *LIMIT, *BOARD, *bots)
     await _pack(packs, runs / "nano", *DEMO, *BOARD, "--model", "nano")
     async with ModelServer() as server:
         await _pack(packs, runs / "alpha", *DEMO, *BOARD, "--model", f"compat/alpha@{server.url}")
@@ -35,7 +36,7 @@ async def submit(folder: Path) -> Path:
         await _pack(packs, runs / "beta", *DEMO, *BOARD, "--model", spec)
     typed = "\n".join(f"{row}{column}" for row in "BAC" for column in "213") + "\n"
     with patch.object(sys, "stdin", StringIO(typed * 40)):
-        person = ("eval", "demo", "--limit", "2", "--yes", "--tasks", "tic_tac_toe", "--model", "human")
+        person = ("eval", "demo", *LIMIT, "--tasks", "tic_tac_toe", "--model", "human")
         await _pack(packs, runs / "person", *person)
     return packs
 

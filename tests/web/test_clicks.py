@@ -185,7 +185,7 @@ async def test_tic_tac_toe_is_played_by_clicking_cells(
         await expect(page.locator("#log li", has_text=f"x: {action}")).to_have_count(1)
         await page.wait_for_selector(f"{YOUR_TURN}, #end:not([hidden])")
     await expect(page.locator("#saved")).not_to_be_empty()
-    [folder] = tmp_path.iterdir()
+    [folder] = (found.parent for found in tmp_path.glob("*/run.json"))
     [record] = read_records(folder)
     assert [move.action for move in record.episode.moves if move.seat == "x"] == clicked
     assert not watched.problems

@@ -158,7 +158,8 @@ def test_pages_that_may_be_linked(tmp_path: Path) -> None:
     assert {route.method for route in marked} == {"GET", "HEAD"}
     linked = {route.resource.canonical for route in marked if route.resource}
     assert linked == {
-        "/", "/run/{run}", "/episode/{run}", "/play/{session}/{seat}", "/play/{session}/{seat}/join/{token}",
+        "/", "/runs", "/run/{run}", "/replies/{run}", "/episode/{run}",
+        "/play/{session}/{seat}", "/play/{session}/{seat}/join/{token}",
         "/study/{key}", "/study/{key}/join/{token}", "/study/{key}/progress",
     }  # fmt: skip
     methods = {

@@ -1,10 +1,12 @@
-"""The demo suite: five small tasks, one for each type of game."""
+"""The demo suite: five small tasks, one for each type of game, that nobody solves without looking."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.run.task import COUNT, MODEL, WON, EpisodeResult, Suite, Task, fact, mean_of, own_return, rate_of
+from ludens.core.config import PlayConfig
+from ludens.run.task import COUNT, MODEL, EpisodeResult, Suite, Task, fact, mean_of, own_return, rate_of
+from ludens.run.twins import both_of
 
 
 def _both_sides(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -18,21 +20,18 @@ def _unbeaten(played: EpisodeResult) -> bool:
 
 SUITE = Suite(
     name="demo",
-    about="Five small tasks: perfect play, search, social dilemma, perception, conversation.",
+    about="Five small tasks: perfect play, social dilemma, perception, deduction, conversation.",
     tasks=(
         Task(
             name="tic_tac_toe",
-            game="tic_tac_toe",
-            seatings=_both_sides("x", "o", "bot/random"),
-            episodes=20,
-            metrics=(rate_of("unbeaten", _unbeaten), WON),
-        ),
-        Task(
-            name="breakthrough",
-            game="breakthrough?rows=6&columns=5",
-            seatings=_both_sides("black", "white", "bot/mcts?simulations=20&rollouts=1"),
-            episodes=8,
-            metrics=(WON,),
+            game="tic_tac_toe?opening=3&twins=true",
+            seatings=_both_sides("x", "o", "bot/minimax"),
+            episodes=16,
+            metrics=(
+                both_of(_unbeaten, "pairs of twin worlds (same words, other openings) won or drawn in both"),
+                rate_of("unbeaten", _unbeaten),
+            ),
+            config=PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="kind"),
         ),
         Task(
             name="coin_dilemma",
@@ -43,17 +42,25 @@ SUITE = Suite(
         ),
         Task(
             name="perceive",
-            game="perceive?board=breakthrough",
+            game="perceive?board=breakthrough&twins=true",
             seatings=({"viewer": MODEL},),
             episodes=20,
             metrics=(
+                both_of(about="of the cells that differ between twin boards, those right on both"),
                 mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
                 rate_of("whole board right", fact("exact")),
             ),
         ),
         Task(
-            name="wire",
-            game="comma/wire",
+            name="vote",
+            game="spy/vote?source=flat&twins=true",
+            seatings=({"voter": MODEL},),
+            episodes=20,
+            metrics=(both_of(fact("right")), rate_of("right", fact("right"), about="votes for the spy")),
+        ),
+        Task(
+            name="keypad",
+            game="comma/keypad?mistakes=1",
             seatings=({"solver": MODEL, "expert": MODEL},),
             episodes=6,
             metrics=(

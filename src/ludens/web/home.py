@@ -61,7 +61,7 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     ("Talk", "Say what you see, and find out what others know.", ("comma/", "spy")),
     ("Robots", "Plan what robots do.", ("viki/",)),
-    ("Perception", "Look closely, and answer.", ("perceive", "qa", "rule", "vs-bench/predict")),
+    ("Perception", "Look closely, and answer.", ("files", "perceive", "qa", "rule", "vs-bench/predict")),
 )
 """Title, description, and names of games; a name that ends with / is that of all games below it."""
 MORE = "More games"

@@ -184,7 +184,9 @@ def test_twenty_lost_games_leave_room_for_doubt() -> None:
     [task] = [task for task in suite("vs-bench").tasks if task.name == "decide/breakthrough"]
     returns = {"black": -1.0, "white": 1.0}
     lost = [
-        EpisodeResult(str(seed), Episode("breakthrough", 1, {}, seed, {}, returns=returns), ("black",))
+        EpisodeResult(
+            str(seed), Episode("breakthrough", 1, {"opening": 8}, seed, {}, returns=returns), ("black",)
+        )
         for seed in range(20)
     ]
     found = task.metrics[0].estimate(lost)

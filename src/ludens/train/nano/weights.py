@@ -234,7 +234,7 @@ class StoredModel:
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    told = of_checkpoint(folder)
+    stored, told = StoredModel.read(folder), of_checkpoint(folder)
     recipe = told.get("recipe")
     trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
     settings = orjson.dumps(
@@ -243,7 +243,7 @@ def export(folder: Path, to: Path, dtype: str) -> None:
     )
     if told:
         told[SETTINGS_HASH] = sha256(settings).hexdigest()
-    weights = packed(StoredModel.read(folder).weights(folder), dtype, told)
+    weights = packed(stored.weights(folder), dtype, told)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
