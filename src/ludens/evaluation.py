@@ -137,7 +137,7 @@ def evaluate(
         size=render.size,
         controls=entrants.controls,
     )
-    if note := plan.beyond_limit():
+    for note in plan.cautions():
         warnings.warn(note, stacklevel=2)
     JobRunner(plan).check()
     folder = Path(mkdtemp(prefix="ludens-") if out is None else out)

@@ -121,6 +121,8 @@ WRONG = {
     "workers": (["eval", "demo", "-m", "bot/random", "--workers", "-2"], "at least 0, not -2"),
     "too many workers": (["eval", "demo", "-m", "bot/random", "--workers", "1000000"], "at most"),
     "too many nodes": (["eval", "demo", "-m", TINY, "--ray", "x", "--workers", "10001"], "most 10000"),
+    "seeds held back": (["eval", "demo", "-m", "bot/random", "--seed", str(2**41 + 2)], "give --held-back"),
+    "two seeds": (["eval", "demo", "-m", "bot/random", "--held-back", "--seed", "4"], "not both"),
     "no tasks": (["eval", "demo", "-m", "bot/random", "--tasks", ", "], "--tasks names no task"),
     "modality": (["eval", "demo", "-m", TINY, "--modality", "imag"], "'imag'; did you mean 'image'?"),
     "seeds beyond 64 bits": (["eval", "demo", "-m", "bot/random", "--seed", str(2**63 - 1)], "64 bits"),
@@ -196,6 +198,15 @@ def test_no_more_workers_than_episodes(ludens: Run, tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.code == 0
     assert f"playing in 1 process, saving to {tmp_path / 'run'}\n" in ran.err
+
+
+def test_seeds_of_training_are_named_and_those_held_back_are_played(ludens: Run, tmp_path: Path) -> None:
+    words = ("eval", "demo", "-m", "bot/random", "--tasks", "perceive", "--limit", "2", "--out")
+    trained = ludens(*words, str(tmp_path / "trained"), "--seed", "1000000")
+    assert "ludens: seeds from 500,000 are those of training" in trained.err
+    last = ludens(*words, str(tmp_path / "last"), "--held-back")
+    assert (last.code, "of training" in last.err) == (0, False)
+    assert {record.episode.seed for record in read_records(tmp_path / "last")} == {2**41, 2**41 + 1}
 
 
 def test_person_plays_one_game_at_a_time(process: Run, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_missing_recipe(tmp_path: Path) -> None:
         ({"demonstrations": [{"episodes": 1, "player": "bot/randm"}]}, "'bot/randm'.*'bot/random'"),
         ({"play": {"first_seed": 500_100}}, r"play \(500100 to 512899\) and held-out games .* overlap"),
         ({"play": {"held_out_seed": 1_000_000}}, "overlap"),
+        ({"play": {"first_seed": 2**41 - 2}}, r"seeds of play .* and a last evaluation .* overlap"),
         (
             {"play": {"held_out_seed": 900_000}, "monitor": {"against": "frozen"}},
             "and evaluations .* overlap",

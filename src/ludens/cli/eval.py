@@ -45,7 +45,7 @@ from ludens.run.arena.adaptive import AdaptiveSource
 from ludens.run.engine import Engine, RunResult, default_workers, make_executor
 from ludens.run.estimate import CostEstimate, estimate, unpriced_models
 from ludens.run.jobs import JobRunner, combine_errors
-from ludens.run.plan import MAX_SAMPLES, Job, Plan, entrants_of, make_plan
+from ludens.run.plan import HELD_BACK, MAX_SAMPLES, Job, Plan, entrants_of, make_plan
 from ludens.run.progress import ProgressDisplay
 from ludens.run.report import load_results, main_tables, render
 from ludens.run.report.table import plain
@@ -298,6 +298,7 @@ def eval_(
     limit: Whole = 0,
     samples: Whole = 1,
     seed: Whole = 0,
+    held_back: Flag = False,
     out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
@@ -326,6 +327,7 @@ def eval_(
         limit: Maximum number of episodes per task; 0 for the suite's number.
         samples: Play every episode this many times.
         seed: Added to the seed of every episode.
+        held_back: Play seeds that are kept for a last evaluation: nothing is trained or tried on them.
         out: Folder of the run; runs/SUITE-MODEL-TIME by default.
         modality: What models see: pictures, text, or both; by default what the game offers.
         blind: Show models blank pictures of the same size.
@@ -339,6 +341,8 @@ def eval_(
     """
     render = render_options(theme, size)
     at_least("--limit", limit, 0)
+    if held_back and seed:
+        raise BadOption("give --seed or --held-back, not both.")
     if not 1 <= samples <= MAX_SAMPLES:
         raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
     values = {
@@ -368,13 +372,13 @@ def eval_(
         tasks=task_names,
         limit=limit,
         samples=samples,
-        seed=seed,
+        seed=HELD_BACK.start if held_back else seed,
         theme=render.theme,
         size=render.size,
         templates=own,
         controls=entrants.controls,
     )
-    if note := plan.beyond_limit():
+    for note in plan.cautions():
         aside(f"ludens: {note}")
     folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
     return execute_run(plan, folder, lambda: Store.create(folder, plan), options or ExecutionOptions())

@@ -224,6 +224,10 @@ def short_names(specs: Sequence[str]) -> list[str]:
     return named
 
 
+TRAINING = range(500_000, 2**40)
+"""Seeds that recipes of training use unless they say otherwise."""
+HELD_BACK = range(2**41, 2**41 + 10**6)
+"""Seeds for a last evaluation: neither training nor another run plays them."""
 MAX_SAMPLES = 10_000
 
 
@@ -354,17 +358,22 @@ class Plan:
         swaps = len(task.seatings)
         return min(task.episodes, -(-self.limit // swaps) * swaps)
 
-    def beyond_limit(self) -> str:
-        """What the user must know about a limit above the number of episodes of tasks; empty where it is not.
+    def cautions(self) -> Iterator[str]:
+        """What the user must know about its limit and its seeds, one sentence each.
 
         A limit is a maximum: seeds beyond those of the suite have no published result to compare with.
         """
+        if any(job.seed in TRAINING for job in self.jobs):
+            yield (
+                f"seeds from {TRAINING.start:,} are those of training: a model that was trained on these "
+                "games may know them."
+            )
         short = {name: task.episodes for name, task in self.chosen.items() if task.episodes < self.limit}
         if not short:
-            return ""
+            return
         first_names = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
         names = ", ".join([*first_names, "..."] if len(short) > len(first_names) else first_names)
-        return (
+        yield (
             f"limit {self.limit:,} is above the number of episodes of {names}: no more are played "
             "(samples=N plays each of them N times)."
         )
@@ -522,6 +531,11 @@ def make_plan(
     )
     if any(not -(2**63) <= job.seed < 2**63 for job in plan.jobs):
         raise BadOption(f"--seed {plan.seed} leads to episode seeds that do not fit into 64 bits.")
+    if plan.seed != HELD_BACK.start and any(job.seed in HELD_BACK for job in plan.jobs):
+        raise BadOption(
+            f"seeds from {HELD_BACK.start:,} are held back for a last evaluation: give --held-back to play "
+            "them."
+        )
     if len({job.key for job in plan.jobs}) < len(plan.jobs):
         raise BadOption("two episodes have the same key: rename an entrant or a task that contains ':'.")
     return plan

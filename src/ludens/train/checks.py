@@ -22,6 +22,7 @@ from ludens.core.twins import TwinGame
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
+from ludens.run.plan import HELD_BACK
 from ludens.run.tracking import check_tracker
 from ludens.train import loop, ranks
 from ludens.train.algorithms import two_stages
@@ -40,7 +41,8 @@ def check(recipe: Recipe) -> None:
             f"the recipe's play.seeds = {play.seeds} is below play.episodes = {play.episodes}: "
             "one iteration would play a seed twice."
         )
-    for (first, a), (second, b) in combinations(seeds_of(recipe).items(), 2):
+    ranges = {**seeds_of(recipe), "a last evaluation": HELD_BACK}
+    for (first, a), (second, b) in combinations(ranges.items(), 2):
         if max(a.start, b.start) < min(a.stop, b.stop):
             raise BadOption(
                 f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
