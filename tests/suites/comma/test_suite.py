@@ -218,3 +218,12 @@ async def test_another_first_metric_is_also_what_overall_and_scores_are_made_of(
         assert row.overall.mean == pytest.approx(row.summaries[f"{first}, mean over puzzles"].mean)
     [row] = load_results([tmp_path / "run"], {"first": "SR"}).suites[0].rows
     assert row.summaries["grounding"].mean == pytest.approx(row.summaries["SR, grounding"].mean)
+
+
+@pytest.mark.parametrize("read", [0, 1])
+def test_fields_of_panels_are_scored_by_kind(read: int) -> None:
+    [task] = [task for task in suite("comma-sight").tasks if task.name == "read/wire"]
+    assert [metric.name for metric in task.metrics] == ["both", "whole panel right", "serial", "colours"]
+    facts = {"fields": {"serial": [read, 1], "colours": [3, 6]}}
+    played = EpisodeResult("key", Episode("comma/read", 1, {}, 0, {}, facts=facts), ("solver",))
+    assert [metric.value(played) for metric in task.metrics[2:]] == [read, 0.5]

@@ -60,6 +60,13 @@ def fields_of(panel: Puzzle[Any]) -> Facts:
     return {"serial": panel.serial, **told}
 
 
+def kinds_of(puzzle: str) -> tuple[str, ...]:
+    """What is read on panels of a puzzle, in the order of their fields."""
+    game = puzzle_game(puzzle)
+    fields = fields_of(game.panel(game.standard_manual, stream(0, "comma/read", puzzle)))
+    return tuple(dict.fromkeys(kind_of(puzzle, name) for name in fields))
+
+
 @dataclass(frozen=True)
 class Reading(TwinGame["ReadingState"]):
     """Write down what a panel shows, field by field.

@@ -9,7 +9,7 @@
     comma-memory     each seat is shown the latest message only
     comma-solver     the model sees the panel, the oracle has the manual
     comma-expert     the oracle sees the panel, the model has the manual
-    comma-sight      panels in twin worlds, and conversations in which guessing loses
+    comma-sight      panels read and solved in twin worlds, and conversations in which guessing loses
 
 Each takes `?first=SR` (or AM, ACL, PSR): the metric that tables show first, with the paper's table of it.
 """
@@ -26,6 +26,7 @@ from typing import ClassVar
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
 from ludens.games.comma.panel import PUZZLES as PUZZLES
+from ludens.games.comma.reading import READ, kinds_of
 from ludens.run.task import (
     MODEL,
     Metric,
@@ -40,7 +41,17 @@ from ludens.run.task import (
 )
 from ludens.run.twins import both_of
 from ludens.suites.comma.judge.conversation import LABELS
-from ludens.suites.comma.metrics import DISCREET, EFFICIENCY, HEADLINES, LEAKS, TOKENS, skills_of, summaries
+from ludens.suites.comma.metrics import (
+    DISCREET,
+    EFFICIENCY,
+    EXACT,
+    HEADLINES,
+    LEAKS,
+    TOKENS,
+    read_right,
+    skills_of,
+    summaries,
+)
 
 SEEDS, FEW, MANY = 100, 3, 2_000
 
@@ -148,7 +159,8 @@ TALKED = tuple(puzzle for puzzle in PUZZLES if puzzle != "atm")
 
 @dataclass(frozen=True)
 class CommaSight(SuiteBuilder):
-    """Panels in twin worlds, and conversations that the first mistake ends, with a random manual each."""
+    """Panels read and solved in twin worlds, and conversations that the first mistake ends, each with a
+    random manual."""
 
     episodes: int = option(SEEDS, low=2, high=9_999_998, help="of every task; two panels are a pair")
 
@@ -165,10 +177,22 @@ class CommaSight(SuiteBuilder):
             Task(f"talk/{name}", f"comma/{name}?mistakes=1&manual=random", (pair,), self.episodes, told)
             for name in TALKED
         ]
+        differing = both_of(about="of the fields that differ between twin panels, those right on both")
+        readings = [
+            Task(
+                f"read/{name}",
+                f"comma/read?puzzle={name}&twins=true",
+                (alone,),
+                self.episodes,
+                (differing, EXACT, *map(read_right, kinds_of(name))),
+            )
+            for name in READ
+        ]
         return Suite(
             name="comma-sight",
-            about="COMMA for those who look: pairs of panels, and conversations in which guessing loses.",
-            tasks=(*panels, *talks),
+            about="COMMA for those who look: panels read field by field, pairs of panels, and conversations "
+            "in which guessing loses.",
+            tasks=(*readings, *panels, *talks),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             labels=LABELS,
             references=_FOLDER / "references.toml",
@@ -179,7 +203,9 @@ class CommaSightMini(CommaSight):
     """The same tasks, a few seeds of each."""
 
     def build(self) -> Suite:
-        about = "comma-sight in small: three pairs of panels and three conversations of each puzzle."
+        about = (
+            "A small comma-sight: three pairs of panels to read and solve, and three conversations of each."
+        )
         return (
             super()
             .build()

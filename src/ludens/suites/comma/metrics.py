@@ -115,6 +115,19 @@ LEAKS = rate_of(
 )
 DISCREET = rate_of("SR without leak", discreet, about="share of episodes solved without giving a secret away")
 
+EXACT = rate_of("whole panel right", fact("exact"), about="panels whose every field was read")
+
+
+def read_right(kind: str) -> Metric:
+    """Of the values of one kind on a panel (digits, colours, ...), those that were read."""
+
+    def share(played: EpisodeResult) -> float | None:
+        right, count = played.episode.facts["fields"].get(kind, (0, 0))
+        return right / count if count else None
+
+    return mean_of(kind, share, percent=True, about=f"{kind} of the panel that were read")
+
+
 HEADLINES = {metric.name: metric for metric in (PSR, SR, AM, ACL)}
 """The metrics with a table in the paper."""
 
