@@ -14,7 +14,15 @@ from tests.cli.conftest import Run
 HEAVY = {"numpy", "pyspiel", "PIL", "pydantic", "aiohttp", "scipy", "ludens.draw", "ludens.loop"}
 
 
-@pytest.mark.parametrize("argv", [(), ("--help",), ("-h",)])
+def test_without_a_command_the_most_useful_ones_are_shown(ludens: Run) -> None:
+    ran = ludens()
+    assert (ran.code, ran.err) == (0, "")
+    shown = [line.split()[1] for line in ran.out.splitlines() if line.startswith("  ludens ")]
+    assert shown == ["demo", "play", "web", "eval", "train"]
+    assert set(shown) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("argv", [("--help",), ("-h",)])
 def test_help_names_every_command_in_order(argv: tuple[str, ...], ludens: Run) -> None:
     ran = ludens(*argv)
     assert (ran.code, ran.err) == (0, "")

@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agents": ("lists:agents", "List bots and the games they can play, or describe one."),
     "show": ("play:show", "Show a position as one seat sees it: picture, text, rules."),
     "play": ("play:play", "Play one game in the terminal: people, bots and models."),
-    "demo": ("eval:demo", "Run the demo suite with bots; print a table and write a report."),
+    "demo": ("eval:demo", "Run the demo suite with bots and a small model; print a table."),
     "suites": ("lists:suites", "List suites, or describe one."),
     "runs": ("results:runs", "List the runs in a folder and their progress."),
     "report": ("results:report", "Report the results of runs as a table, a web page or data."),
@@ -50,6 +50,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("check:check", "Show installed packages and how to install missing ones."),
 }
 """Name to module and function in this package, and line in `ludens --help`."""
+
+
+FIRST = """Vision-language models, bots and people play multi-agent visual games.
+
+  ludens demo                                        bots and a small model on five small tasks; needs no key
+  ludens play breakthrough --seat white=human        play yourself, in this terminal
+  ludens web                                         play, watch and replay games in the browser
+  ludens eval vs-bench-mini --model openai/gpt-4.1   evaluate a model; `ludens suites` lists suites
+  ludens train RECIPE                                train a model by play; recipes/ has some
+
+`ludens --help` lists all commands, `ludens COMMAND --help` describes one."""
+"""What `ludens` alone prints: the most useful commands."""
 
 
 def app(called: str = "") -> App:
@@ -83,4 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ludens.cli.guard import run_guarded
 
     words = list(sys.argv[1:] if argv is None else argv)
+    if not words:
+        print(FIRST)
+        return 0
     return run_guarded(app(words[0] if words else ""), words)
