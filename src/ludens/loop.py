@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from logging import getLogger
 from math import isfinite
 from time import perf_counter
@@ -210,6 +211,10 @@ class _Table:
             self.episode.sample,
             agent.tools,
         )
+        if agent.fills_forms:
+            ask.form, ask.rules = self.view.form(state, seat), self.view.rules_for_person(seat)
+            notes = self.view.notes_for_person(state, seat)
+            ask.observation = replace(ask.observation, notes=notes)
         move = Move(self.step, seat, "", "void", [picture.hash for picture in ask.observation.images])
         self.begun.append(move)
         if self.observer is not None:

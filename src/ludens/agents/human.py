@@ -12,8 +12,9 @@ from textwrap import wrap
 from typing import TextIO
 from weakref import WeakKeyDictionary
 
+from ludens.agents.terminal_forms import answer, hint
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import AgentFailure, BadFile
+from ludens.core.errors import AgentFailure, BadFile, MoveError
 from ludens.core.forms import Form
 from ludens.core.options import Touch, option
 from ludens.core.plain import harmless
@@ -112,6 +113,7 @@ class Human(Agent):
     sees = "both"
     waits = True
     unlimited_retries = True
+    fills_forms = True
 
     def begin(self) -> None:
         try:
@@ -125,13 +127,18 @@ class Human(Agent):
     async def act(self, ask: Ask) -> Reply:
         async with lock():
             _print(f"not accepted: {ask.refused[-1][1]}" if ask.refused else self._shown(ask))
-            typed = await _human_typed(ask)
-            while (command := _command(typed, ask)) == HELP:
-                _print(_help(ask))
+            while True:
                 typed = await _human_typed(ask)
-        if command == QUIT:
-            raise AgentFailure(left_message(ask.seat))
-        return typed_reply(typed, ask)
+                command = _command(typed, ask)
+                if command == QUIT:
+                    raise AgentFailure(left_message(ask.seat))
+                if command == HELP:
+                    _print(_help(ask))
+                    continue
+                try:
+                    return typed_reply(typed, ask)
+                except MoveError as error:
+                    _print(f"not accepted: {error}")
 
     def _shown(self, ask: Ask) -> str:
         parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
@@ -142,14 +149,17 @@ class Human(Agent):
             file.write_bytes(picture.png())
             parts.append(f"picture: {file}")
         parts += [ask.observation.text, ask.observation.notes]
-        if ask.move == 0 and ask.legal.is_text:
+        if ask.move == 0 and ask.legal.is_text and not hint(ask.form):
             parts.append(f"({_MESSAGES})")
-        parts.append(_legal(ask))
+        parts += [_legal(ask), hint(ask.form)]
         return "\n".join(filter(None, parts))
 
 
 def typed_reply(typed: str, ask: Ask) -> Reply:
-    """The reply of a person who typed this at the terminal."""
+    """The reply of a person who typed this at the terminal; `MoveError` where it does not fit a form."""
+    if ask.form is not None and hint(ask.form):
+        action = answer(ask.form, typed)
+        return Reply(action, action)
     reply = ask.format.typed(typed) if ask.legal.is_text else typed
     return Reply(reply, _canonical(typed, ask))
 
@@ -165,7 +175,8 @@ def left_message(seat: str) -> str:
 
 
 def _help(ask: Ask) -> str:
-    parts = [ask.rules, _legal(ask), _MESSAGES if ask.legal.is_text else "", _COMMANDS]
+    how = hint(ask.form) or (_MESSAGES if ask.legal.is_text else "")
+    parts = [ask.rules, _legal(ask), how, _COMMANDS]
     return "\n\n".join(filter(None, parts))
 
 

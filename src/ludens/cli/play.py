@@ -112,7 +112,9 @@ def _print_step(event: StepEvent, public: View | None) -> None:
     """Print the moves of a step; only what is public of them where a view is given."""
     moves = []
     for move in event.moves:
-        action = public.public_action(event.state, move.seat, move.action) if public else move.action
+        action = move.action
+        if public is not None:
+            action = public.label(public.public_action(event.state, move.seat, action))
         mark = "" if move.verdict == "ok" else f" ({move.verdict})"
         name = public.public_name(event.state, move.seat) if public else move.seat
         moves.append(f"{name} {action or '(nothing)'}{mark}")

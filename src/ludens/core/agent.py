@@ -54,6 +54,8 @@ class Agent(ABC):
     computes: ClassVar[bool] = False
     """Whether `act` computes for long without waiting: it then runs in a thread, so that other episodes on
     the same event loop go on."""
+    fills_forms: ClassVar[bool] = False
+    """Whether it is a person who answers with the form of the view."""
     unlimited_retries: bool = field(default=False, init=False, repr=False)
     """Whether it may try again after every refused reply, whatever `PlayConfig.retries` says."""
     tools: bool = field(default=False, init=False, repr=False)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ludens.core.config import PlayConfig
+from ludens.core.forms import Form
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import Legal, State
 from ludens.core.tools import ToolFormat
@@ -53,6 +54,8 @@ class Ask:
     """Earlier replies to this question, each with the reason why it was refused."""
     state: State | None = None
     """Only for agents with `sees = "state"`. Read-only."""
+    form: Form | None = field(default=None, compare=False)
+    """Only for agents that fill in forms: how a person answers."""
 
     def again(self, reply: str, reason: str) -> Ask:
         """The same question after a refused reply."""
