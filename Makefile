@@ -13,7 +13,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
-TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp
+TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
 ADAPTERS ?= gym mcp openenv inspect verifiers track
 SAY := printf '==> %s\n'
