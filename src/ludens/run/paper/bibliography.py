@@ -16,10 +16,9 @@ _ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
 def own_entry() -> str:
     """The entry of Ludens, with the version that is installed."""
     fields = {
-        "title": "{Ludens}: Vision-Language Models, Bots and People at Multi-Agent Visual Games",
+        "title": f"{{Ludens}} {versions()['ludens']}: Vision-Language Models, Bots and People at Multi-Agent Visual Games",
         "author": "{The Ludens authors}",
         "year": str(YEAR),
-        "note": f"Version {versions()['ludens']}, Apache-2.0",
     }
     return "\n".join(
         [f"@misc{{{KEY},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}", ""]

@@ -29,7 +29,9 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "title": f"Results on {' and '.join(names)}",
         "citation": KEY,
-        "episodes": sum(len(c.episodes) for one in results.suites for row in one.rows for c in row.cells.values()),
+        "episodes": sum(
+            len(c.episodes) for one in results.suites for row in one.rows for c in row.cells.values()
+        ),
         "runs": len(results.plans),
         "suites": [suite_content(one, _plans_of(one, results)) for one in results.suites],
         "entrants": table_data(_entrants(results)),
@@ -114,7 +116,9 @@ def _spec(text: str) -> str:
     return str(Spec(spec.name, None, spec.options))
 
 
-def _texts(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> Table:
+def _texts(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
+) -> Table:
     heads = [Column(name, numbers=name in numbers) for name in columns]
     return Table(title, heads, [TableRow("ours", row) for row in dict.fromkeys(map(tuple, rows))])
 

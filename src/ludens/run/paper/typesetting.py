@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from ludens.run.report.table import Column, Entry, Table, TableRow, Value
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_COLUMNS = 6
 """Columns of numbers that fit on a page, next to a name."""
-LABEL = 24
+LABEL = 30
 """Most characters next to a bar."""
 
 
@@ -32,7 +31,9 @@ def table_data(table: Table) -> dict[str, Any]:
     return {
         "title": one_line(table.title),
         "columns": [asdict(column) for column in table.columns],
-        "rows": [{"kind": row.kind, "entries": [_entry(entry) for entry in row.entries]} for row in table.rows],
+        "rows": [
+            {"kind": row.kind, "entries": [_entry(entry) for entry in row.entries]} for row in table.rows
+        ],
         "notes": [one_line(note) for note in table.notes],
         "warnings": [one_line(warning) for warning in table.warnings],
         "legend": " ".join(map(one_line, table.legend)),
@@ -67,7 +68,9 @@ def _transposed(table: Table) -> Table:
     columns = [Column(first.name, numbers=False), *(Column(str(row.entries[0])) for row in table.rows)]
     rows = [
         TableRow("ours", [f"{column.name}, {column.unit}" if column.unit else column.name, *entries])
-        for column, entries in zip(others, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True)
+        for column, entries in zip(
+            others, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True
+        )
     ]
     return replace(table, columns=[replace(columns[0], name="task"), *columns[1:]], rows=rows)
 
@@ -79,7 +82,7 @@ def chart_data(chart: BarChart) -> dict[str, Any]:
         "low": chart.low,
         "high": chart.high,
         "ticks": chart.ticks,
-        "bars": [_bar(bar) for bar in _few(chart.bars)],
+        "bars": [_bar(bar) for bar in _few(chart)],
         "lines": [{"value": line.value, "style": line.style} for line in chart.lines],
     }
 
@@ -90,11 +93,13 @@ def _bar(bar: Bar) -> dict[str, Any]:
     return {"label": label, "value": bar.value, "text": bar.text, "kind": bar.kind, **span}
 
 
-def _few(bars: Sequence[Bar]) -> list[Bar]:
+def _few(chart: BarChart) -> list[Bar]:
     """All bars of ours and the best published ones."""
-    published = sorted((bar for bar in bars if bar.kind == "published"), key=lambda bar: -bar.value)
-    shown = {id(bar) for bar in published[:PUBLISHED_RINGS]}
-    return [bar for bar in bars if bar.kind != "published" or id(bar) in shown]
+    sign = 1 if chart.title.endswith("lower is better") else -1
+    published = sorted(
+        (bar for bar in chart.bars if bar.kind == "published"), key=lambda bar: sign * bar.value
+    )
+    return [bar for bar in chart.bars if bar.kind != "published" or bar in published[:PUBLISHED_RINGS]]
 
 
 def compile_pdf(document: Path, pdf: Path) -> int:
