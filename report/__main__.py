@@ -39,9 +39,10 @@ def tables() -> dict[str, Any]:
 
 def write(folder: Path) -> Path:
     """Write everything that the PDF is made of into a folder; returns the document."""
+    facts = {**suites.facts(), **checks.facts(), **experiments.nano_facts()}
     data = {
         "version": versions()["ludens"],
-        "facts": {**suites.facts(), **checks.facts(), **experiments.nano_facts()},
+        "facts": {name: f"{fact:,}" if isinstance(fact, int) else fact for name, fact in facts.items()},
         "tables": tables(),
         "strips": suites.strips(),
         "deviations": suites.deviations(),

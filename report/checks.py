@@ -11,9 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ludens.agents.simple import First
 from ludens.concurrent import play_sync
-from ludens.core.agent import Ask, Reply
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import UsageError
 from ludens.core.registry import GAMES, make
 from ludens.core.spec import parse_spec
@@ -48,24 +47,22 @@ def known_counts(file: Path = COUNTS) -> Table:
         name, _, fen = known["game"].partition("?fen=")
         counted = lines_of_play(make(name, **({"fen": fen} if fen else {})).start(0), known["depth"])
         agrees = "yes" if counted == known["count"] else "NO"
-        rows.append(
-            [name, known["position"], agrees, str(known["depth"]), f"{known['count']:,}", f"{counted:,}"]
-        )
+        numbers = (known["depth"], known["count"], counted)
+        rows.append([name, known["position"], agrees, *(f"{number:,}" for number in numbers)])
     uniform = exploitability(dict.fromkeys(INFOSETS, 0.5))
-    known_value = Fraction(11, 24)
-    agrees = "yes" if abs(uniform - known_value) < 1e-12 else "NO"
-    rows.append(
-        ["kuhn_poker", "exploitability of uniform play", agrees, "", str(known_value), f"{uniform:.6f}"]
-    )
-    best = max(exploitability(equilibrium(Fraction(tenth, 30))) for tenth in range(11))
-    agrees = "yes" if abs(best) < 1e-12 else "NO"
-    rows.append(["kuhn_poker", "exploitability of its equilibria", agrees, "", "0", f"{best:.6f}"])
+    worst = max(exploitability(equilibrium(tenth / 30)) for tenth in range(11))
+    for what, value, exact in (
+        ("uniform play", uniform, Fraction(11, 24)),
+        ("equilibria", worst, Fraction(0)),
+    ):
+        agrees = "yes" if abs(value - exact) < 1e-9 else "NO"
+        rows.append(["kuhn_poker", f"exploitability, {what}", agrees, "", str(exact), f"{value:.6f}"])
     heads = "game | position | agrees | moves | expected | counted"
     return texts("Known counts and values, computed again", heads, rows, 3)
 
 
 @dataclass
-class _Looker(First):
+class _Looker(Agent):
     """Looks at what the game offers and replies with a random legal action as a model would, in words."""
 
     kind = "report/looker"

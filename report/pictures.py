@@ -32,6 +32,8 @@ SHOWN: dict[str, int] = {
     "spy": 0,
     "viki/activate": 0,
     "kuhn_poker": 1,
+    "battle_of_colors": 6,
+    "comma/who": 0,
 }
 """Game to the number of random moves before the picture."""
 SEED = 7

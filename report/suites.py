@@ -115,7 +115,7 @@ def sight_table() -> Table:
 
 
 def all_references() -> dict[str, TaskReferences]:
-    """The stored references of the five systems and their twin worlds; what two suites share is there once."""
+    """The stored references of the five systems and their twin worlds; what suites share is there once."""
     found = {}
     for name in (one for system in REBUILT for one in (system, sight_of(system))):
         whole = suite(name)
@@ -125,7 +125,7 @@ def all_references() -> dict[str, TaskReferences]:
 
 
 def family(player: str) -> str:
-    """The kind of a player that never looks: `tree` of `tree: all words`, and the game's own bots together."""
+    """The kind of a player that never looks: `tree` of `tree: all words`."""
     kind = player.partition(":")[0].partition("?")[0]
     return "always one action" if kind.startswith("always ") else kind
 
@@ -169,7 +169,8 @@ def published_table() -> Table:
         if compared:
             names = ", ".join(below) or "none"
             rows.append([name, names, str(len(whole.published)), str(compared), str(len(below)), str(gaps)])
-    heads = "suite | tasks in which no published model exceeds the blind baseline | models | tasks | number | below the upper bound"
+    below_blind = "tasks in which no published model exceeds the blind baseline"
+    heads = f"suite | {below_blind} | models | tasks | number | below the upper bound"
     return texts("Published results beside our baselines", heads, rows, 2)
 
 

@@ -10,13 +10,14 @@ from ludens.run.task import Suite
 
 KEY = "ludens"
 YEAR = 2026
+SUBTITLE = "Vision-Language Models, Bots and People at Multi-Agent Visual Games"
 _ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
 
 
 def own_entry() -> str:
     """The entry of Ludens, with the version that is installed."""
     fields = {
-        "title": f"{{Ludens}} {versions()['ludens']}: Vision-Language Models, Bots and People at Multi-Agent Visual Games",
+        "title": f"{{Ludens}} {versions()['ludens']}: {SUBTITLE}",
         "author": "{The Ludens authors}",
         "year": str(YEAR),
     }

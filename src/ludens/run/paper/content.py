@@ -29,9 +29,7 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "title": f"Results on {' and '.join(names)}",
         "citation": KEY,
-        "episodes": sum(
-            len(c.episodes) for one in results.suites for row in one.rows for c in row.cells.values()
-        ),
+        "episodes": f"{sum(map(_played, results.suites)):,}",
         "runs": len(results.plans),
         "suites": [suite_content(one, _plans_of(one, results)) for one in results.suites],
         "entrants": table_data(_entrants(results)),
@@ -40,6 +38,10 @@ def content(results: Results) -> dict[str, Any]:
         "versions": table_data(_versions(results)),
         "verified": [f"{folder.name}: {_verified(folder)}" for folder in results.plans],
     }
+
+
+def _played(results: SuiteResults) -> int:
+    return sum(len(cell.episodes) for row in results.rows for cell in row.cells.values())
 
 
 def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str, Any]:
@@ -151,18 +153,16 @@ def _task_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
         first, last = (plan.seed + task.placed(index)[0] for index in (0, places - 1))
         seeds = f"{first:,}" if first == last else f"{first:,} to {last:,}"
         others = ", ".join(_spec(who) for who in task.opponents) or MODEL.lower()
-        config = task.config
-        yield (
-            name, task.game, version, others, f"{plan.count(task):,}", seeds, str(config.retries), config.fallback
-        )  # fmt: skip
+        count, config = f"{plan.count(task):,}", task.config
+        yield name, task.game, version, others, count, seeds, str(config.retries), config.fallback
 
 
 def _settings(results: Results) -> Table:
     columns = ("run", "suite", "theme", "size", "samples", "seed offset", "retries of void episodes")
     rows = [
         (
-            folder.name, parse_spec(plan.suite).name, plan.theme, str(plan.size), str(plan.samples), f"{plan.seed:,}",
-            str(plan.void_retries),
+            folder.name, parse_spec(plan.suite).name, plan.theme, str(plan.size), str(plan.samples),
+            f"{plan.seed:,}", str(plan.void_retries),
         )
         for folder, plan in results.plans.items()
     ]  # fmt: skip

@@ -96,10 +96,9 @@ def _bar(bar: Bar) -> dict[str, Any]:
 def _few(chart: BarChart) -> list[Bar]:
     """All bars of ours and the best published ones."""
     sign = 1 if chart.title.endswith("lower is better") else -1
-    published = sorted(
-        (bar for bar in chart.bars if bar.kind == "published"), key=lambda bar: sign * bar.value
-    )
-    return [bar for bar in chart.bars if bar.kind != "published" or bar in published[:PUBLISHED_RINGS]]
+    published = [bar for bar in chart.bars if bar.kind == "published"]
+    best = sorted(published, key=lambda bar: sign * bar.value)[:PUBLISHED_RINGS]
+    return [bar for bar in chart.bars if bar not in published or bar in best]
 
 
 def compile_pdf(document: Path, pdf: Path) -> int:
