@@ -13,7 +13,7 @@ from ludens.core.errors import MissingExtra
 from ludens.core.plain import one_line, shorten
 from ludens.draw.fonts import FOLDER as FONTS
 from ludens.run.report.charts import PUBLISHED_RINGS, Bar, BarChart
-from ludens.run.report.table import Column, Entry, Table, TableRow, Value
+from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow, Value
 
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_COLUMNS = 6
@@ -54,11 +54,16 @@ def fitted(table: Table) -> list[Table]:
         return [table]
     if names == 1 and len(table.rows) <= MOST_COLUMNS:
         return [_transposed(table)]
-    parts = []
-    for start in range(0, len(numbers), MOST_COLUMNS):
-        places = [*range(names), *numbers[start : start + MOST_COLUMNS]]
+    parts, wide = [], -(-len(numbers) // -(-len(numbers) // MOST_COLUMNS))
+    for start in range(0, len(numbers), wide):
+        some = numbers[start : start + wide]
+        places = [*range(names), *some]
         columns = [table.columns[place] for place in places]
-        rows = [replace(row, entries=[row.entries[place] for place in places]) for row in table.rows]
+        rows = [
+            replace(row, entries=[row.entries[place] for place in places])
+            for row in table.rows
+            if any(row.entries[place] != NOTHING for place in some)
+        ]
         parts.append(replace(table, columns=columns, rows=rows))
     return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
