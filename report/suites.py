@@ -47,7 +47,7 @@ def systems() -> Table:
             len(whole.deviations), len(sight.tasks),
         )  # fmt: skip
         rows.append([name, title_of(whole), *(f"{number:,}" for number in numbers)])
-    heads = "suite | publication | tasks | episodes | published rows | deviations | tasks that need sight"
+    heads = "suite | publication | tasks | episodes | published rows | deviations | tasks of the sight suite"
     return texts("The five rebuilt systems", heads, rows, 2)
 
 
