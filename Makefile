@@ -13,14 +13,14 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
-TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp
+TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
 ADAPTERS ?= gym mcp openenv inspect verifiers track
 SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test slow adapters mutants lint format bench docs hooks clean distclean same-python
+.PHONY: help demo test slow adapters mutants lint format bench docs report hooks clean distclean same-python
 
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -67,6 +67,9 @@ bench: $(VENV)/.ready-demo ## Run benchmarks
 docs: $(VENV)/.ready-docs ## Build the documentation into site/
 	@$(BIN)/mkdocs build --strict $(ARGS)
 
+report: $(VENV)/.ready-report ## Build the technical report into build/report/ludens.pdf
+	@$(BIN)/python -m report $(ARGS)
+
 hooks: $(VENV)/.ready-dev ## Install pre-commit hooks
 	@$(BIN)/pre-commit install
 
@@ -97,6 +100,11 @@ $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens and documentation tools into $(VENV)"
 	@$(PIP) --editable '.[fast,docs,atari]'
+	@touch $@ $(VENV)/.ready-demo
+
+$(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-python
+	@$(SAY) "installing Ludens and Typst into $(VENV)"
+	@$(PIP) --editable '.[fast,atari,paper]'
 	@touch $@ $(VENV)/.ready-demo
 
 # uv resolves these in seconds where pip needs minutes. The newest versions, not those of constraints.txt: some exclude

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ludens.core.errors import BadFile
+from ludens.run.paper import compile_pdf, write_paper
 from ludens.run.references import BLIND
 from ludens.run.report import FORMATS, render
 from ludens.run.report.tables import metric_columns
@@ -71,6 +72,13 @@ def test_pages_say_nothing_that_is_not_known(format: str, results: Results) -> N
         r"<pre>.*?</pre>|<script>.*?</script>|src=\"[^\"]*\"", "", _text(results, format), flags=re.DOTALL
     )
     assert not UNKNOWN.search(_without_folders(shown, results))
+
+
+@pytest.mark.slow
+def test_papers_compile(results: Results, tmp_path: Path) -> None:
+    pytest.importorskip("typst", reason="Typst is not installed: pip install 'ludens[paper]'")
+    write_paper(results, tmp_path)
+    assert 1 <= compile_pdf(tmp_path / "paper.typ", tmp_path / "paper.pdf") <= 12
 
 
 def test_latex_compiles(results: Results, tmp_path: Path) -> None:

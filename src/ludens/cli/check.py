@@ -34,6 +34,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "photos": ("edited photographs", ("opencv-python-headless",)),
     "robots": ("kitchens of robots through cameras", ("gymnasium-robotics", "mujoco", "robosuite-models")),
     "ray": ("clusters", ("ray",)),
+    "paper": ("papers of runs as PDF", ("typst",)),
     "sign": ("signatures of packs", ("cryptography",)),
     "verifiers": ("environments of verifiers and prime-rl", ("verifiers",)),
     "track": ("trackers of experiments", ("tensorboard", "trackio", "wandb")),

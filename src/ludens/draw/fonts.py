@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 LONGEST = 400
-_FOLDER = Path(__file__).parent / "fonts"
+FOLDER = Path(__file__).parent / "fonts"
 _UNDRAWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def font(px: int, bold: bool = False, mono: bool = False) -> ImageFont.FreeTypeFont:
     """The typeface at a size in pixels; the monospaced one has no bold variant."""
     name = "DejaVuSansMono" if mono else "DejaVuSans-Bold" if bold else "DejaVuSans"
-    return ImageFont.truetype(str(_FOLDER / f"{name}.ttf"), max(4, px), layout_engine=ImageFont.Layout.BASIC)
+    return ImageFont.truetype(str(FOLDER / f"{name}.ttf"), max(4, px), layout_engine=ImageFont.Layout.BASIC)
 
 
 def clean(string: str) -> str:

@@ -310,6 +310,8 @@ class Suite:
     """The keys of finished episodes in the folder of a run that its results leave out."""
     references: Path | None = None
     """The file of blind baselines and upper bounds that `ludens baselines` writes; see `run.references`."""
+    paper: Path | None = None
+    """A file with the BibTeX entry of the publication, or several; `ludens paper` cites them."""
     deaf: bool = False
     """Whether entrants are told what matters instead of shown it: their baseline does not listen."""
     anchor: str = ""

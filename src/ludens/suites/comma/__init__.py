@@ -87,6 +87,7 @@ class CommaSuite(SuiteBuilder):
             deviations=read_deviations(_FOLDER / "deviations.md"),
             labels=LABELS,
             references=_FOLDER / "references.toml",
+            paper=_FOLDER / "paper.bib",
             summaries=tuple(summaries(PUZZLES, self.first)),
             deaf=self.seating["solver"] != MODEL,
         )
@@ -196,6 +197,7 @@ class CommaSight(SuiteBuilder):
             deviations=read_deviations(_FOLDER / "deviations.md"),
             labels=LABELS,
             references=_FOLDER / "references.toml",
+            paper=_FOLDER / "paper.bib",
         )
 
 

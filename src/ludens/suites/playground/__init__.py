@@ -172,6 +172,7 @@ class Playground(_Rated):
             deviations=DEVIATIONS,
             summaries=metrics.summaries(self.ratings),
             references=REFERENCES,
+            paper=_FOLDER / "paper.bib",
         )
 
     def _published(self, tasks: Sequence[Task]) -> tuple[Published, ...]:
@@ -247,6 +248,7 @@ class PlaygroundSight(SuiteBuilder):
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             deviations=(*SIGHT_DEVIATIONS, *DEVIATIONS),
             references=REFERENCES,
+            paper=_FOLDER / "paper.bib",
         )
 
 
@@ -286,6 +288,7 @@ class Sweeps(SuiteBuilder):
             published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps", without=others),
             deviations=DEVIATIONS,
             references=REFERENCES,
+            paper=_FOLDER / "paper.bib",
         )
 
 

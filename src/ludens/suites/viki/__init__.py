@@ -101,6 +101,7 @@ class Viki(SuiteBuilder):
             deviations=read_deviations(_FOLDER / "deviations.md"),
             summaries=(average,) if self.look == "map" else (),
             references=_FOLDER / "references.toml",
+            paper=_FOLDER / "paper.bib",
         )
 
     def _released(self) -> tuple[Task, ...]:
@@ -135,6 +136,7 @@ class VikiSight(SuiteBuilder):
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             references=_FOLDER / "references.toml",
+            paper=_FOLDER / "paper.bib",
         )
 
 

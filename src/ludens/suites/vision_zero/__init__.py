@@ -48,6 +48,7 @@ PUBLISHED = tuple(
 PAPER_REFERENCE = "qwen2.5-vl-7b"
 
 REFERENCES = Path(__file__).with_name("references.toml")
+PAPER = Path(__file__).with_name("paper.bib")
 DEVIATIONS = read_deviations(Path(__file__).with_name("deviations.md"))
 SEATS = (
     "The model has one seat among players of several kinds, and not all civilian seats: copies of one model "
@@ -87,7 +88,7 @@ class VisionZero(SuiteBuilder):
 
     def _suite(self, name: str, tasks: tuple[Task, ...], published: tuple[Published, ...] = ()) -> Suite:
         about = "Vision-Zero: the spy game against a reference, as all civilians and as the spy."
-        return Suite(name, about, tasks, published, DEVIATIONS, references=REFERENCES)
+        return Suite(name, about, tasks, published, DEVIATIONS, references=REFERENCES, paper=PAPER)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
         if option := self._needed(source):
@@ -173,7 +174,12 @@ class VisionZeroSight(VisionZero):
         about = "Votes in twin worlds, and games with one seat for the model, as a civilian and as the spy."
         deviations = (*SEATS, *DEVIATIONS)
         return Suite(
-            "vision-zero-sight", about, (*votes, *games), deviations=deviations, references=REFERENCES
+            "vision-zero-sight",
+            about,
+            (*votes, *games),
+            deviations=deviations,
+            references=REFERENCES,
+            paper=PAPER,
         )
 
     @property

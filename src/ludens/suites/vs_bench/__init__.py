@@ -185,6 +185,7 @@ class VsBench(SuiteBuilder):
             deviations=read_deviations(Path(__file__).with_name("deviations.md")),
             anchors=CHOICES[self.anchors],
             references=Path(__file__).with_name("references.toml"),
+            paper=Path(__file__).with_name("paper.bib"),
             summaries=summaries,
         )
 

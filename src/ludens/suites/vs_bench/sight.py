@@ -132,6 +132,7 @@ class VsBenchSight(SuiteBuilder):
             ),
             deviations=tuple(item for file in ("sight.md", "deviations.md") for item in _items(file)),
             references=Path(__file__).with_name("references.toml"),
+            paper=Path(__file__).with_name("paper.bib"),
         )
 
 
