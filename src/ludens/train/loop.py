@@ -23,6 +23,7 @@ from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import League, RolloutJob, Rollouts
 from ludens.train.update import Rehearses, Updater
+from ludens.train.values import ValueHead
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
@@ -37,7 +38,7 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
         for sample in trajectory.samples:
             length = len(sample.completion_ids)
             values += [("reward", sample.reward), ("entropy", -fmean(sample.logprobs)), ("length", length)]
-            values += [("unreadable", not sample.readable)]
+            values += [("unreadable", not sample.readable), ("truncated", sample.truncated)]
             values += [(f"length {sample.stage}", length)] if sample.stage else []
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
         values += [("fallback", move.verdict == "fallback") for move in moves]
@@ -126,6 +127,8 @@ class Trainer:
         self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed, others)
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
+        values = recipe.advantage.kind == "gae"
+        self.values = ValueHead(self.policy, recipe.advantage, recipe.optimizer.micro) if values else None
         self.rollouts = Rollouts(
             self.game,
             self.policy.agent(),
@@ -144,10 +147,11 @@ class Trainer:
         await self.policy.publish()
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
-        jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
-        games = await self.rollouts.play([*jobs, *held_out_jobs])
+        held_out_jobs = self.held_out_jobs()
+        games = await self.rollouts.play([*self.jobs(), *held_out_jobs])
         trajectories = [game for game in games if game.number >= 0]
         held_out = [game for game in games if game.number < 0]
+        replaced = await self._redraw(trajectories)
         self.policy.verify([sample for game in games for sample in game.samples])
         blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
@@ -156,11 +160,14 @@ class Trainer:
             self._anchor()
         samples = self._samples(trajectories)
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
+        if self.values is not None:
+            losses["value_loss"] = self.values.learn()
 
         self.iteration += 1
         measured = {
             "iteration": float(self.iteration),
-            **of_play(trajectories, samples),
+            **of_play([*trajectories, *replaced], samples),
+            **({"redrawn": sum(ranks.gather(len(replaced)))} if self.recipe.play.redraws else {}),
             **losses,
             **statistics,
             **of_rewards(held_out, "held_out"),
@@ -181,8 +188,26 @@ class Trainer:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
         baseline may be of several."""
         numbers = {trajectory.number for trajectory in trajectories}
+        if self.values is not None:
+            self.values.expect([sample for game in trajectories for sample in game.samples])
         samples = self.algorithm.samples(_everywhere(trajectories))
-        return [sample for sample in samples if sample.episode in numbers]
+        masks = self.recipe.loss.mask_truncated
+        return [s for s in samples if s.episode in numbers and not (masks and s.truncated)]
+
+    async def _redraw(self, trajectories: list[Trajectory]) -> list[Trajectory]:
+        """Replace games of seeds without signal, in place, by those of new seeds; returns the old ones."""
+        replaced: list[Trajectory] = []
+        for draw in range(1, self.recipe.play.redraws + 1):
+            flat = self.algorithm.flat(trajectories)
+            if not flat:
+                break
+            old = [game for game in trajectories if game.episode.seed in flat]
+            replaced += old
+            numbers = {game.number // self.recipe.play.samples for game in old}
+            new = await self.rollouts.play(self.jobs(draw, numbers))
+            kept = [game for game in trajectories if game.episode.seed not in flat]
+            trajectories[:] = sorted([*kept, *new], key=lambda game: game.number)
+        return replaced
 
     def _anchor(self) -> None:
         """From now on, measure the KL divergence from the policy as it is."""
@@ -210,13 +235,22 @@ class Trainer:
             measured |= of_evaluation(await blind.play(jobs), "blind")
         return measured
 
-    def jobs(self) -> list[RolloutJob]:
-        """The games of this iteration and rank: whole groups, no seed twice."""
+    def jobs(self, draw: int = 0, places: Iterable[int] | None = None) -> list[RolloutJob]:
+        """The games of this iteration and rank: whole groups, no seed twice.
+
+        Args:
+            draw: How often its seeds have been replaced.
+            places: Of seeds within the iteration; by default all of this rank.
+        """
         play, (rank, size) = self.recipe.play, ranks.world()
-        first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
+        first = self.iteration * play.episodes + draw * play.episodes
+        if draw and not play.seeds:  # behind those of all iterations
+            past = self.recipe.iterations + self.iteration * play.redraws + draw - 1
+            first = past * play.episodes
         stage, jobs = self.algorithm.stage, list[RolloutJob]()
-        for number in range(first + rank, last, size):
-            seed, before = play.first_seed + number % (play.seeds or last), (number - first) * play.samples
+        for place in range(rank, play.episodes, size) if places is None else sorted(places):
+            number = first + place
+            seed, before = play.first_seed + number % (play.seeds or number + 1), place * play.samples
             for sample in range(play.samples):
                 jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
         return jobs
@@ -261,7 +295,10 @@ class Trainer:
                 "history": self.history,
             }
             anchor = None if self.reference is self.start else self.reference
-            path = self.checkpoints.write(self.iteration, self.policy, anchor, self.updater.state(), state)
+            optimizer = self.updater.state()
+            if self.values is not None:
+                optimizer["values"] = self.values.state()
+            path = self.checkpoints.write(self.iteration, self.policy, anchor, optimizer, state)
         ranks.wait()
         self.league.checkpointed()
         return path
@@ -269,6 +306,8 @@ class Trainer:
     def resume(self, path: Path) -> None:
         updater, state = self.checkpoints.read(path, self.policy)
         self.updater.restore(updater)
+        if self.values is not None:
+            self.values.restore(updater["values"])
         self.updater.step, self.iteration = state["step"], state["iteration"]
         self.algorithm.restore(state["algorithm"])
         self.history = state["history"]

@@ -160,6 +160,7 @@ class Rollouts:
                         stage=self.game.stage_of(seat, ask.stage),
                         step=ask.step,
                         attempt=attempt,
+                        truncated=reply.finish == "length",
                         readable=attempt >= len(tried) or tried[attempt] == "ok",
                         seed=episode.seed,
                         episode=number,

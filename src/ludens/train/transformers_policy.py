@@ -23,16 +23,15 @@ from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
-from ludens.train.policy import Player, Policy, TokenSample
+from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import left_padded, right_padded
+from ludens.train.update import drawn_values, entropies, left_padded, right_padded
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Parameter
 
 VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "connector")
-LANGUAGE = r".*language_model.*\.(q|k|v|o|gate|up|down)_proj"
 LEARNER = "default"
 """The adapter in training, by peft's name; frozen copies have others."""
 ADAPTER = "adapter"
@@ -65,11 +64,21 @@ class TransformersPolicy(Policy):
         if options.lora:
             from peft import LoraConfig, get_peft_model
 
-            config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
+            config = LoraConfig(
+                r=options.lora,
+                lora_alpha=options.lora_alpha or 2 * options.lora,
+                lora_dropout=options.lora_dropout,
+                target_modules=rf".*language_model.*\.({'|'.join(options.lora_targets.split())})_proj",
+            )
             with torch.random.fork_rng():
                 torch.manual_seed(stream(seed, "adapter").below(2**63))
-                model = get_peft_model(model, config)
-        self.model = model
+                try:
+                    model = get_peft_model(model, config)
+                except ValueError:
+                    raise BadOption(
+                        f"model.lora_targets: the language model has none of {options.lora_targets!r}."
+                    ) from None
+        self.model = model.eval()  # new adapters come with dropout switched on
         if options.varlen:
             use_varlen(self.base)
         self._trains_vision = any(
@@ -113,6 +122,10 @@ class TransformersPolicy(Policy):
         return self.model.get_base_model() if self.options.lora else self.model
 
     @property
+    def device(self) -> Any:
+        return self.base.device
+
+    @property
     def sampler(self) -> LocalModel:
         if self._live is None:
             model = _PolicyModel.live(
@@ -149,21 +162,25 @@ class TransformersPolicy(Policy):
         with self._features.known(self.base, [picture.hash for picture in pictures]):
             yield
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         import torch
 
         inputs, mask = self.collate(samples)
         width = mask.shape[1]
         pictures = [picture for sample in samples for picture in sample.pictures]
-        with self.active(), self.known_features(pictures):
+        with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
             logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
         logits = logits.float() / temperatures[:, None, None]
         if self._suppressed:
             logits[..., list(self._suppressed)] = -torch.inf
-        drawn = inputs["input_ids"][:, -width:, None]
-        values = logits.log_softmax(-1).gather(-1, drawn)[..., 0]
-        return torch.where(mask.bool(), values, torch.zeros_like(values)), mask
+        values = logits.log_softmax(-1)
+        return Scores(
+            drawn_values(values, inputs["input_ids"], mask),
+            mask,
+            entropies(values) if entropy else None,
+            states[0][:, -width - 1] if state else None,
+        )
 
     def collate(self, samples: Sequence[TokenSample]) -> tuple[dict[str, Tensor], Tensor]:
         """The model's inputs and the mask of the completions.
@@ -201,6 +218,7 @@ class TransformersPolicy(Policy):
             # The compiled step of generation, kept there by transformers, has the original's weights.
             vars(twin.model).pop("_compiled_call", None)
             return twin
+        training = self.model.training
         twin.adapter = f"frozen{next(self._copies)}"
         self.model.add_adapter(twin.adapter, self.model.peft_config[LEARNER])
         weights = dict(self.model.named_parameters())
@@ -209,6 +227,7 @@ class TransformersPolicy(Policy):
                 source = weights[name.replace(f".{twin.adapter}.", f".{self.adapter}.")]
                 parameter.data.copy_(source.data)
         self.model.set_adapter(LEARNER)
+        self.model.train(training)
         return twin
 
     def release(self) -> None:
@@ -223,14 +242,17 @@ class TransformersPolicy(Policy):
         import torch
 
         short = bool(self.options.lora) and self.base.dtype == torch.bfloat16
+        training = self.model.training
         if self.adapter != LEARNER:
             self.model.set_adapter(self.adapter)
+            self.model.eval()  # the model is that of the learner, which may have dropout in its updates
         try:
             with torch.autocast(self.base.device.type, torch.bfloat16, enabled=short):
                 yield
         finally:
             if self.adapter != LEARNER:
                 self.model.set_adapter(LEARNER)
+                self.model.train(training)
 
     def reseed(self, *names: int) -> None:
         import torch
@@ -283,6 +305,24 @@ class TransformersPolicy(Policy):
         language.gradient_checkpointing_enable({"use_reentrant": False})
         # Recomputing needs no gradient of the embeddings, and transformers would compute one.
         language.disable_input_require_grads()
+
+
+@contextmanager
+def _hidden_states(model: Any, wanted: bool) -> Iterator[list[Tensor]]:
+    """What the next forward pass makes logits of: (rows, tokens, width)."""
+    states: list[Tensor] = []
+    if not wanted:
+        yield states
+        return
+
+    def keep(_: Any, inputs: tuple[Tensor, ...]) -> None:
+        states.append(inputs[0])
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(keep)
+    try:
+        yield states
+    finally:
+        hook.remove()
 
 
 class _PolicyModel(LocalModel):

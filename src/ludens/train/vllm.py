@@ -24,13 +24,12 @@ from ludens.models.openai_chat import OpenAIChat
 from ludens.models.settings import NetworkSettings, find_key
 from ludens.models.transport import Transport, check_address
 from ludens.train import ranks
-from ludens.train.policy import Player, Policy, TokenSample
+from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
 from ludens.train.transformers_policy import TransformersPolicy
 from ludens.train.update import chunks, right_padded
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch.nn import Parameter
 
 
@@ -252,6 +251,10 @@ class VllmPolicy(Policy):
         # Names of a run that was stopped may still be known to the server.
         self._names, self._pushes, self._pushed = token_hex(4), 0, ""
 
+    @property
+    def device(self) -> Any:
+        return self.local.device
+
     def agent(self, *, blind: bool = False) -> Agent:
         return _Player(self.model, replace(self.local.prompt, blind=blind), policy=self)
 
@@ -327,8 +330,8 @@ class VllmPolicy(Policy):
     def parameters(self) -> list[Parameter]:
         return self.local.parameters()
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
-        return self.local.logprobs(samples)
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
+        return self.local.score(samples, entropy=entropy, state=state)
 
     def frozen(self) -> Policy:
         return self.local.frozen()

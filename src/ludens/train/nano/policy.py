@@ -27,8 +27,8 @@ from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
 from ludens.train.nano.model import NanoModel, NanoQuestion
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
-from ludens.train.policy import Player, Policy, TokenSample
-from ludens.train.update import left_padded, right_padded
+from ludens.train.policy import Player, Policy, Scores, TokenSample
+from ludens.train.update import drawn_values, entropies, left_padded, right_padded
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
@@ -54,7 +54,7 @@ class NanoPolicy(Policy):
             raise BadOption(f"nano needs max_tokens below its longest = {size.longest}, not {max_tokens}.")
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.device = torch.device(device)
+        self._device = torch.device(device)
         self.size, self.vocabulary = size, vocabulary
         self.prompts = PROMPTS
         self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
@@ -71,6 +71,10 @@ class NanoPolicy(Policy):
         self._graphs = Graphs.on(self.device)
         self._model: _Live | None = None
 
+    @property
+    def device(self) -> torch.device:
+        return self._device
+
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
             # The composition of a batch must not depend on timing: it starts when all games wait.
@@ -86,20 +90,29 @@ class NanoPolicy(Policy):
     def encode(self, prompt: str) -> list[int]:
         return clipped(self.vocabulary.encode(prompt), self.size.longest - self.max_tokens)
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
         ids = torch.cat([prompts, completions], 1).to(self.device)
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
         padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
         temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
-        seen = self._seen(samples)
-        return self.values(ids, padding, mask, seen, temperatures[:, None, None]), mask
+        pictures, shown = self._shown(samples)
+        tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
+        with self._precision():
+            logits, states = self.network(centred(pictures), shown, tokens, mask.shape[1])
+        values = self._distribution(logits, temperatures[:, None, None])
+        return Scores(
+            drawn_values(values, ids, mask),
+            mask,
+            entropies(values) if entropy else None,
+            states if state else None,
+        )
 
     def see(self, pictures: Tensor) -> Tensor:
         """Features of pictures: bytes, (rows, 3, side, side)."""
         with self._precision():
-            seen: Tensor = self.network.encoder(pictures.float() / 127.5 - 1)
+            seen: Tensor = self.network.encoder(centred(pictures))
         return seen
 
     def values(
@@ -115,9 +128,7 @@ class NanoPolicy(Policy):
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
             logits = self.network.logits(seen, tokens, longest)
-        values = self._distribution(logits, temperature)
-        drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
-        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
+        return drawn_values(self._distribution(logits, temperature), ids, mask)
 
     def sample(
         self,
@@ -179,13 +190,18 @@ class NanoPolicy(Policy):
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
     def _seen(self, samples: Iterable[TokenSample]) -> Tensor:
-        """Features of the last picture of every sample. Players share pictures: each is looked at once."""
+        """Features of the last picture of every sample."""
+        pictures, shown = self._shown(samples)
+        return self.see(pictures)[shown]
+
+    def _shown(self, samples: Iterable[TokenSample]) -> tuple[Tensor, Tensor]:
+        """The last pictures of all samples, each once although players share them, and which is whose."""
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
         pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
         rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
-        return self.see(pictures.to(self.device))[rows]
+        return pictures.to(self.device), rows
 
     def _shrunk(self, picture: Picture | None) -> Tensor:
         key = _key(picture)
@@ -240,6 +256,11 @@ class _Live(NanoModel):
         assert isinstance(self.sampler, NanoPolicy)
         prompts, pictures, seeds = zip(*questions, strict=True)
         return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
+
+
+def centred(pictures: Tensor) -> Tensor:
+    """Bytes as numbers from -1 to 1."""
+    return pictures.float() / 127.5 - 1
 
 
 def _key(picture: Picture | None) -> str:
