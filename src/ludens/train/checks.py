@@ -94,6 +94,11 @@ def check(recipe: Recipe) -> None:
     if recipe.monitor.track:
         check_tracker(recipe.monitor.track)
     _check_device(recipe.model.device)
+    if recipe.model.shard and (recipe.rehearsal.share or recipe.model.kv_cache == "static"):
+        raise BadOption(
+            'the recipe\'s model.shard needs model.kv_cache = "dynamic" and rehearsal.share = 0: compiled '
+            "generation and rehearsal know weights by their place."
+        )
 
 
 def _check_redraws(recipe: Recipe) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -148,12 +149,13 @@ class Trainer:
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         held_out_jobs = self.held_out_jobs()
-        games = await self.rollouts.play([*self.jobs(), *held_out_jobs])
-        trajectories = [game for game in games if game.number >= 0]
-        held_out = [game for game in games if game.number < 0]
-        replaced = await self._redraw(trajectories)
+        with self._unsharded():
+            games = await self.rollouts.play([*self.jobs(), *held_out_jobs])
+            trajectories = [game for game in games if game.number >= 0]
+            held_out = [game for game in games if game.number < 0]
+            replaced = await self._redraw(trajectories)
+            blind = await self._blind_control(held_out_jobs)
         self.policy.verify([sample for game in games for sample in game.samples])
-        blind = await self._blind_control(held_out_jobs)
         played = perf_counter()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
@@ -229,11 +231,20 @@ class Trainer:
             return {}
         await self.policy.publish()
         jobs = evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
-        measured = of_evaluation(await self.rollouts.play(jobs))
-        if monitor.blind:
-            blind = replace(self.rollouts, learner=self.policy.agent(blind=True))
-            measured |= of_evaluation(await blind.play(jobs), "blind")
-        return measured
+        with self._unsharded():
+            seeing, blind = await self.rollouts.play(jobs), list[Trajectory]()
+            if monitor.blind:
+                learner = self.policy.agent(blind=True)
+                blind = await replace(self.rollouts, learner=learner).play(jobs)
+        return of_evaluation(seeing) | (of_evaluation(blind, "blind") if monitor.blind else {})
+
+    @contextmanager
+    def _unsharded(self) -> Iterator[None]:
+        """All weights of all players are on every rank: ranks play unlike games for unlike times."""
+        with ExitStack() as stack:
+            for policy in (self.policy, *self.league.frozen):
+                stack.enter_context(policy.unsharded())
+            yield
 
     def jobs(self, draw: int = 0, places: Iterable[int] | None = None) -> list[RolloutJob]:
         """The games of this iteration and rank: whole groups, no seed twice.
@@ -286,6 +297,8 @@ class Trainer:
     def save(self) -> Path:
         path = self.checkpoints.path(self.iteration)
         ranks.check_equal(self.updater.parameters)
+        policy, optimizer = self.policy.whole(), self.updater.state()
+        anchor = None if self.reference is self.start else self.reference.whole()
         if ranks.world()[0] == 0:
             state = {
                 "iteration": self.iteration,
@@ -294,11 +307,9 @@ class Trainer:
                 "recipe": self.recipe.as_dict(),
                 "history": self.history,
             }
-            anchor = None if self.reference is self.start else self.reference
-            optimizer = self.updater.state()
             if self.values is not None:
                 optimizer["values"] = self.values.state()
-            path = self.checkpoints.write(self.iteration, self.policy, anchor, optimizer, state)
+            path = self.checkpoints.write(self.iteration, policy, anchor, optimizer, state)
         ranks.wait()
         self.league.checkpointed()
         return path

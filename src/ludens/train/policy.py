@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent, Ask
 from ludens.core.episode import Episode
+from ludens.core.errors import UsageError
 from ludens.core.game import DecisionScore
 from ludens.core.random import stream
 from ludens.core.view import Picture
@@ -131,6 +133,19 @@ class Policy(ABC):
         """Log-probabilities of the completions, and their mask."""
         scores = self.score(samples)
         return scores.logprobs, scores.mask
+
+    def shard(self) -> None:
+        """Share the weights out among ranks. All ranks call it, once, with equal weights."""
+        raise UsageError("this model cannot be shared out among processes.")
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        """All weights are on every rank meanwhile, so that each plays by itself; all ranks call it."""
+        yield
+
+    def whole(self) -> Policy:
+        """The policy with all weights in this process, to be saved by the first rank; all ranks call it."""
+        return self
 
     @abstractmethod
     def frozen(self) -> Policy:

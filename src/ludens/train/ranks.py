@@ -108,11 +108,13 @@ def broadcast_weights(parameters: Sequence[Parameter]) -> None:
 
 
 def check_equal(parameters: Iterable[Parameter]) -> None:
-    """Raise a `UsageError` on all ranks where one has other weights."""
+    """Raise a `UsageError` on all ranks where one has other weights; those shared out exist once."""
     import torch
+    from torch.distributed.tensor import DTensor
 
     if world()[1] == 1:
         return
+    parameters = [parameter for parameter in parameters if not isinstance(parameter, DTensor)]
     whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = [
         int(parameter.detach().contiguous().view(whole[parameter.element_size()]).sum(dtype=torch.int64))

@@ -48,6 +48,9 @@ class ModelOptions(Section, name="model"):
     max_tokens: int = option(48, low=1, help="most tokens in a reply")
     batch: int = option(256, low=1, help="most requests in a batch")
     device: str = option("auto", help="auto, cpu, cuda")
+    shard: bool = option(
+        False, help="share weights, gradients and optimiser out among the processes of torchrun (FSDP2)"
+    )
     # Models of ours.
     width: int = option(192, low=32, help="nano: width of every layer")
     heads: int = option(4, low=1, help="nano: attention heads")

@@ -221,6 +221,11 @@ class League:
         self._frozen[name] = self.policy.frozen()
         self.agents[name] = self._frozen[name].agent()
 
+    @property
+    def frozen(self) -> tuple[Policy, ...]:
+        """The copies of the policy that play."""
+        return tuple(self._frozen[name] for name in sorted(self._frozen))
+
     def reseed(self, *names: int) -> None:
         """Make what frozen policies draw from now on depend on these numbers alone."""
         for number, name in enumerate(sorted(self._frozen), 1):

@@ -40,6 +40,8 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
     ranks.broadcast_weights(policy.parameters())
+    if recipe.model.shard and ranks.world()[1] > 1:
+        policy.shard()
     rehearsal = None
     if isinstance(policy, NanoPolicy):
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from itertools import count
 from pathlib import Path
@@ -23,6 +24,7 @@ from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
+from ludens.train import ranks, sharding
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
 from ludens.train.update import drawn_values, entropies, left_padded, right_padded
@@ -101,16 +103,16 @@ class TransformersPolicy(Policy):
         import_torchvision()
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
-        device = options.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = chosen_device(options)
         short = options.dtype == "bfloat16" or (options.dtype == "auto" and device != "cpu")
         dtype = torch.bfloat16 if short else torch.float32
         try:
             processor = AutoProcessor.from_pretrained(path)
             if getattr(processor, "image_processor", None) is None:
                 raise BadOption(f"hf/{path} does not take pictures.")
-            model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
+            # What is shared out need not fit one GPU: its layers are moved there one by one.
+            place = "cpu" if options.shard and ranks.world()[1] > 1 else device
+            model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(place)
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             message = " ".join(str(error).split())[:300]
             raise ModelRejected(f"hf/{path} cannot be loaded: {message}") from None
@@ -169,7 +171,8 @@ class TransformersPolicy(Policy):
         width = mask.shape[1]
         pictures = [picture for sample in samples for picture in sample.pictures]
         with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
-            logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
+            # Not the wrapper of peft, which calls the model's `forward` past its hooks.
+            logits = self.base(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
         logits = logits.float() / temperatures[:, None, None]
         if self._suppressed:
@@ -210,9 +213,52 @@ class TransformersPolicy(Policy):
         }
         return moved, mask.to(device)
 
+    def shard(self) -> None:
+        """Each layer of the language model is a unit. What sees is in one with the rest, which every pass
+        needs: pictures may be missing or known, and ranks would wait for one another in vain."""
+        import torch
+
+        short = self.base.dtype == torch.bfloat16 and not self.options.lora
+        if short:  # these are the float32 copies of the optimiser
+            self.model.float()
+        self._skeleton = sharding.skeleton(self.model)
+        device = chosen_device(self.options)
+        self._share_out = partial(_share_out, device=device, short=short)
+        self._share_out(self.base)
+        self.sharded = True
+        with self.unsharded():  # while the learner's adapter is the one that is trained
+            pass
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        with sharding.unsharded(self.base) if self.sharded else nullcontext():
+            yield
+
+    def whole(self) -> TransformersPolicy:
+        if not self.sharded:
+            return self
+        adapters = [f".{name}." for name in getattr(self.model, "peft_config", ()) if name != self.adapter]
+        weights = {
+            name.replace(f".{self.adapter}.", f".{LEARNER}."): sharding.whole(value)
+            for name, value in self.model.named_parameters()
+            if not any(adapter in name for adapter in adapters)
+        }
+        twin = copy.copy(self)
+        twin.model, twin.adapter = copy.deepcopy(self._skeleton), LEARNER
+        twin.sharded, twin._live = False, None
+        sharding.fill(twin.model, weights, dict(self.model.named_buffers()))
+        return twin
+
     def frozen(self) -> Policy:
         twin = copy.copy(self)
         twin._live = None
+        if self.sharded and not self.options.lora:
+            twin.model = copy.deepcopy(self._skeleton)
+            self._share_out(twin.base)
+            sharding.make_empty(twin.model, self.device)
+            sharding.copy_shares(self.model, twin.model)
+            twin.model.requires_grad_(False).eval()
+            return twin
         if not self.options.lora:
             twin.model = copy.deepcopy(self.model).requires_grad_(False).eval()
             # The compiled step of generation, kept there by transformers, has the original's weights.
@@ -225,7 +271,7 @@ class TransformersPolicy(Policy):
         for name, parameter in weights.items():
             if f".{twin.adapter}." in name:
                 source = weights[name.replace(f".{twin.adapter}.", f".{self.adapter}.")]
-                parameter.data.copy_(source.data)
+                parameter.data.copy_(sharding.whole(source))
         self.model.set_adapter(LEARNER)
         self.model.train(training)
         return twin
@@ -291,11 +337,25 @@ class TransformersPolicy(Policy):
                 raise BadFile(
                     f"{folder} holds no LoRA adapter: it is no checkpoint of a run with model.lora."
                 )
-            set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
+            if not self.sharded:
+                set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
+                return
+            hollow = copy.deepcopy(self._skeleton)
+            set_peft_model_state_dict(hollow, load_file(file), adapter_name=LEARNER, low_cpu_mem_usage=True)
+            stored = {
+                name.replace(f".{LEARNER}.", f".{self.adapter}."): value
+                for name, value in hollow.named_parameters()
+                if f".{LEARNER}." in name
+            }
+            sharding.set_weights(self.model, stored)
             return
         # Not from the files themselves: transformers gives weights other names there.
-        stored = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
-        self.model.load_state_dict(stored.state_dict())
+        kind = type(self._skeleton if self.sharded else self.model)
+        weights = kind.from_pretrained(folder, dtype=self.model.dtype).state_dict()
+        if self.sharded:
+            sharding.set_weights(self.model, weights)
+        else:
+            self.model.load_state_dict(weights)
 
     def _checkpoint_language_model(self) -> None:
         """Recompute the language model only: it has most of the activations."""
@@ -305,6 +365,22 @@ class TransformersPolicy(Policy):
         language.gradient_checkpointing_enable({"use_reentrant": False})
         # Recomputing needs no gradient of the embeddings, and transformers would compute one.
         language.disable_input_require_grads()
+
+
+def chosen_device(options: ModelOptions) -> str:
+    import torch
+
+    if options.device != "auto":
+        return options.device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _share_out(model: Any, device: str, short: bool) -> None:
+    language = getattr(model.model, "language_model", None)
+    layers = getattr(language, "layers", None)
+    if layers is None:
+        raise BadOption("model.shard: this model has no language model with layers.")
+    sharding.share_out(model, list(layers), device, short)
 
 
 @contextmanager

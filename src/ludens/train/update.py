@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
 from ludens.models.generation import out_of_memory
-from ludens.train import ranks
+from ludens.train import ranks, sharding
 from ludens.train.policy import Policy, TokenSample
 from ludens.train.recipe import LossOptions, OptimizerOptions
 
@@ -252,10 +252,17 @@ class Updater:
         return totals
 
     def state(self) -> dict[str, Any]:
-        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
+        """Whole tensors, whatever the number of ranks; all ranks call it."""
+        optimizer = self.optimizer.state_dict()
+        if self.policy.sharded:
+            optimizer = sharding.whole_state(optimizer)
+        return {"optimizer": optimizer, "masters": self.masters.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.optimizer.load_state_dict(state["optimizer"])
+        optimizer = state["optimizer"]
+        if self.policy.sharded:
+            optimizer = sharding.shared_state(optimizer, self.parameters)
+        self.optimizer.load_state_dict(optimizer)
         self.masters.restore(state["masters"])
 
     def _minibatches(self, samples: Sequence[TokenSample], seed: str) -> Iterator[list[TokenSample]]:
@@ -289,12 +296,17 @@ class Updater:
             self.optimizer.zero_grad(set_to_none=True)
             step = dict.fromkeys(totals, 0.0)
             try:
-                for chunk in chunks(samples, self.micro):
-                    self._backward(chunk, reference, count, step)
+                for chunk, counts in passes(samples, self.micro, self.policy):
+                    self._backward(chunk, reference, count, step, counts)
                 break
             except RuntimeError as error:
                 if not out_of_memory(error):
                     raise
+                if self.policy.sharded:
+                    raise UsageError(
+                        f"a GPU's memory does not hold an update with optimizer.micro = {self.micro}, and "
+                        "the other processes wait for this one: set a lower one and start again."
+                    ) from None
                 if self.micro == 1:
                     raise UsageError(
                         "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "
@@ -305,9 +317,11 @@ class Updater:
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
         for name, value in step.items():
             totals[name] = max(totals[name], value) if name == "gap" else totals[name] + value
-        ranks.sum_gradients(self.parameters)
-        length = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
-        if not isfinite(float(length)):
+        if not self.policy.sharded:
+            ranks.sum_gradients(self.parameters)
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
+        length = float(sharding.whole(norm))
+        if not isfinite(length):
             self.optimizer.zero_grad(set_to_none=True)
             raise Diverged("gradient")
         rehearsed = 0.0
@@ -321,19 +335,25 @@ class Updater:
         self.optimizer.step()
         self.masters.publish()
         self.step += 1
-        totals["grad"] += float(length)
+        totals["grad"] += length
         return rehearsed
 
     def _check_finite(self, samples: Sequence[TokenSample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""
         import torch
 
-        with torch.no_grad():
-            if samples and not bool(self.policy.logprobs(samples)[0].isfinite().all()):
-                raise Diverged("probability of replies")
+        for chunk, _ in passes(samples, 1, self.policy):
+            with torch.no_grad():
+                if not bool(self.policy.logprobs(chunk)[0].isfinite().all()):
+                    raise Diverged("probability of replies")
 
     def _backward(
-        self, chunk: list[TokenSample], reference: Policy | None, count: int, totals: dict[str, float]
+        self,
+        chunk: list[TokenSample],
+        reference: Policy | None,
+        count: int,
+        totals: dict[str, float],
+        counts: bool = True,
     ) -> None:
         import torch
 
@@ -349,6 +369,9 @@ class Updater:
         losses, divergence = policy_loss(
             new, old, mask, advantages, expected, self.loss, kept, scores.entropy
         )
+        if not counts:
+            torch.autograd.backward(losses.sum() * 0.0)
+            return
         totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
@@ -362,8 +385,10 @@ class Updater:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 
-        for chunk in chunks(samples, self.micro):
+        for chunk, counts in passes(samples, self.micro, self.policy):
             with torch.no_grad():
                 values, _ = self.policy.logprobs(chunk)
+            if not counts:
+                continue
             for sample, row in zip(chunk, values.tolist(), strict=True):
                 sample.logprobs = row[: len(sample.completion_ids)]

@@ -27,7 +27,7 @@ from ludens.train import ranks
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
 from ludens.train.transformers_policy import TransformersPolicy
-from ludens.train.update import chunks, right_padded
+from ludens.train.update import passes, right_padded
 
 if TYPE_CHECKING:
     from torch.nn import Parameter
@@ -261,13 +261,13 @@ class VllmPolicy(Policy):
     async def publish(self) -> None:
         if not self.stale:
             return
-        names = ("", "")
+        names, whole = ("", ""), self.local.whole()
         if ranks.world()[0] == 0:
-            names = await self._push()
+            names = await self._push(whole.model)
         self.model.serve(*ranks.gather(names)[0])
         self.stale = False
 
-    async def _push(self) -> tuple[str, str]:
+    async def _push(self, model: Any) -> tuple[str, str]:
         """Write the weights and have the server load them; their name at the server, and their version."""
         self._pushes += 1
         version, lora = f"ludens-{self._names}-{self._pushes:06d}", self.local.options.lora
@@ -275,9 +275,9 @@ class VllmPolicy(Policy):
         try:
             path.mkdir(parents=True)
             if lora:
-                self.local.model.save_pretrained(path, selected_adapters=["default"])
+                model.save_pretrained(path, selected_adapters=["default"])
             else:
-                self.local.model.save_pretrained(path)
+                model.save_pretrained(path)
         except (OSError, RuntimeError) as error:
             shutil.rmtree(path, ignore_errors=True)
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
@@ -315,9 +315,11 @@ class VllmPolicy(Policy):
         import torch
 
         total = tokens = 0.0
-        for chunk in chunks(samples, 8):
+        for chunk, counts in passes(samples, 8, self.local):
             with torch.no_grad():
                 new, mask = self.local.logprobs(chunk)
+            if not counts:
+                continue
             old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
             total += float(((new - old).abs() * mask).sum())
             tokens += float(mask.sum())
@@ -332,6 +334,13 @@ class VllmPolicy(Policy):
 
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         return self.local.score(samples, entropy=entropy, state=state)
+
+    def shard(self) -> None:
+        self.local.shard()
+        self.sharded = True
+
+    def whole(self) -> Policy:
+        return self.local.whole()
 
     def frozen(self) -> Policy:
         return self.local.frozen()

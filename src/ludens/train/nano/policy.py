@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -23,6 +23,7 @@ from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
+from ludens.train import sharding
 from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
 from ludens.train.nano.model import NanoModel, NanoQuestion
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
@@ -213,11 +214,37 @@ class NanoPolicy(Policy):
             self._pictures.popitem(last=False)
         return shrunk
 
+    def shard(self) -> None:
+        self._skeleton = sharding.skeleton(self.network)
+        sharding.share_out(self.network, (), self.device)
+        self.sharded, self._graphs = True, None  # a graph knows weights by where they were
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        with sharding.unsharded(self.network) if self.sharded else nullcontext():
+            yield
+
+    def whole(self) -> NanoPolicy:
+        if not self.sharded:
+            return self
+        weights = {name: sharding.whole(value) for name, value in self.network.named_parameters()}
+        twin = copy.copy(self)
+        twin.network, twin.sharded, twin._model = copy.deepcopy(self._skeleton), False, None
+        sharding.fill(twin.network, weights, dict(self.network.named_buffers()))
+        return twin
+
     def frozen(self) -> NanoPolicy:
         twin = copy.copy(self)
-        twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        if self.sharded:
+            twin.network = copy.deepcopy(self._skeleton)
+            sharding.share_out(twin.network, (), self.device)
+            sharding.make_empty(twin.network, self.device)
+            sharding.copy_shares(self.network, twin.network)
+            twin.network.requires_grad_(False).eval()
+        else:
+            twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        twin._graphs = Graphs.on(self.device)
+        twin._graphs = None if self.sharded else Graphs.on(self.device)
         twin._model = None
         return twin
 
@@ -236,7 +263,11 @@ class NanoPolicy(Policy):
 
     def load(self, folder: Path) -> None:
         weights = StoredModel.read(folder).weights(folder)
-        self.network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+        tensors = {name: torch.tensor(array) for name, array in weights.items()}
+        if self.sharded:
+            sharding.set_weights(self.network, tensors)
+        else:
+            self.network.load_state_dict(tensors)
 
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
