@@ -341,13 +341,13 @@ class TransformersPolicy(Policy):
                 set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
                 return
             hollow = copy.deepcopy(self._skeleton)
-            set_peft_model_state_dict(hollow, load_file(file), adapter_name=LEARNER, low_cpu_mem_usage=True)
-            stored = {
-                name.replace(f".{LEARNER}.", f".{self.adapter}."): value
-                for name, value in hollow.named_parameters()
-                if f".{LEARNER}." in name
-            }
-            sharding.set_weights(self.model, stored)
+            names = [name for name, _ in hollow.named_parameters() if f".{LEARNER}." in name]
+            for name in names:  # memory for the adapter alone
+                sharding.make_empty(hollow.get_submodule(name.rpartition(".")[0]), "cpu")
+            set_peft_model_state_dict(hollow, load_file(file), adapter_name=LEARNER)
+            adapter = {name: hollow.get_parameter(name) for name in names}
+            own = {name.replace(f".{LEARNER}.", f".{self.adapter}."): adapter[name] for name in names}
+            sharding.set_weights(self.model, own)
             return
         # Not from the files themselves: transformers gives weights other names there.
         kind = type(self._skeleton if self.sharded else self.model)
