@@ -14,6 +14,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
+from ludens.core.spending import spent
 from ludens.core.view import RenderOptions
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
@@ -102,6 +103,40 @@ def _merged(values: Values) -> dict[str, list[float]]:
     return dict(sorted(merged.items()))
 
 
+class IterationClock:
+    """Where the seconds of an iteration went on this rank.
+
+    `play_s` is what rules, bots and prompts took; `draw_s` pictures; `sample_s` the model that replies;
+    `update_s` the update; `wait_s` other ranks. Where a model replies in a thread of its own, the first three
+    may overlap: `play_s` is what they leave of the time of play, and at least 0.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._before = perf_counter(), self._now()
+        self._play = self._waited = 0.0
+
+    @staticmethod
+    def _now() -> dict[str, float]:
+        return {kind: spent(kind) for kind in ("draw", "sample", "wait")}
+
+    def played(self) -> None:
+        """Everything up to now was play."""
+        now = {kind: value - self._before[kind] for kind, value in self._now().items()}
+        self._play, self._waited = perf_counter() - self._began, now["wait"]
+        self._drawn, self._sampled = now["draw"], now["sample"]
+
+    def seconds(self) -> dict[str, float]:
+        whole, waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
+        return {
+            "play_s": max(0.0, self._play - self._drawn - self._sampled - self._waited),
+            "draw_s": self._drawn,
+            "sample_s": self._sampled,
+            "update_s": whole - self._play - (waited - self._waited),
+            "wait_s": waited,
+            "s": whole,
+        }
+
+
 Report = Callable[[dict[str, float]], None]
 
 
@@ -142,7 +177,7 @@ class Trainer:
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
 
     async def iterate(self) -> dict[str, float]:
-        began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration)
+        clock, seeds = IterationClock(), (self.recipe.run.seed, self.iteration)
         self.league.reseed(*seeds)
         self.policy.reseed(*seeds)
         await self.policy.publish()
@@ -156,7 +191,7 @@ class Trainer:
             replaced = await self._redraw(trajectories)
             blind = await self._blind_control(held_out_jobs)
         self.policy.verify([sample for game in games for sample in game.samples])
-        played = perf_counter()
+        clock.played()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
@@ -176,10 +211,8 @@ class Trainer:
             **of_games(held_out, "held_out"),
             **of_rewards(blind, "blind"),
             **of_games(blind, "blind"),
-            "play_s": played - began,
-            "update_s": perf_counter() - played,
-            "s": perf_counter() - began,
         }
+        measured |= clock.seconds()
         if self._at(self.recipe.monitor.evaluate):
             measured |= await self.evaluate()
         self.history.append(measured)

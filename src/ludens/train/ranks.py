@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ludens.core.errors import UsageError
+from ludens.core.spending import spending
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,7 +57,8 @@ def gather(value: Any) -> list[Any]:
     if not distributed.is_initialized():
         return [value]
     values: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(values, value)
+    with spending("wait"):
+        distributed.all_gather_object(values, value)
     return values
 
 
@@ -93,7 +95,8 @@ def sum_gradients(parameters: Sequence[Parameter]) -> None:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         gradients.append(parameter.grad)
-    _together(gradients, distributed.all_reduce)
+    with spending("wait"):
+        _together(gradients, distributed.all_reduce)
 
 
 def broadcast_weights(parameters: Sequence[Parameter]) -> None:

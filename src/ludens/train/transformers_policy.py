@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ludens.core.agent import Agent
 from ludens.core.errors import BadFile, BadOption, ModelRejected
 from ludens.core.random import stream
+from ludens.core.spending import spending
 from ludens.core.view import Picture
 from ludens.models.chat import Answer, Request, Sampling
 from ludens.models.generation import StaticCaches, placeholders
@@ -416,7 +417,12 @@ class _PolicyModel(LocalModel):
 
     def generate(self, items: Any) -> Any:
         pictures = [picture for item in items for picture in item.request.pictures]
-        with self.policy._turn, self.policy.active(), self.policy.known_features(pictures):
+        with (
+            self.policy._turn,
+            spending("sample"),
+            self.policy.active(),
+            self.policy.known_features(pictures),
+        ):
             return super().generate(items)
 
 

@@ -19,6 +19,7 @@ from torch.nn import Parameter
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
+from ludens.core.spending import spending
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
@@ -139,7 +140,7 @@ class NanoPolicy(Policy):
     ) -> list[TokenRecord]:
         """Draw a reply to each prompt; with seeds, none depends on the others."""
         draws = Draws(seeds, self.longest_reply) if seeds is not None else None
-        with torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
+        with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
             return self._sample(prompts, pictures, draws)
 
     def _sample(
