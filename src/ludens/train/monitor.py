@@ -127,8 +127,9 @@ def time_parts(history: Sequence[dict[str, float]]) -> list[TimePart]:
 
 
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
-    """Every measurement that exists in at least two iterations, the most telling first."""
-    measurements = {name for measured in history for name in measured} - {"iteration"}
+    """Every measurement that exists in at least two iterations, the most telling first; parts of the time are
+    shown as such."""
+    measurements = {name for measured in history for name in measured} - {"iteration", *PARTS}
     names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
     points = {name: [(m["iteration"], m[name]) for m in history if name in m] for name in names}
     return [_curve(name, some, history[-1]["iteration"]) for name, some in points.items() if len(some) > 1]
