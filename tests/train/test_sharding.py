@@ -84,6 +84,14 @@ def test_activation_checkpointing_does_not_change_the_weights(tmp_path: Path) ->
     agree(runs, runs.alone(), runs.together(2))
 
 
-def test_options_that_know_weights_by_their_place() -> None:
-    with pytest.raises(BadOption, match=r"model\.shard needs"):
-        check_recipe(Recipe.of({"model": {"shard": True, "kv_cache": "static"}, "play": {"samples": 2}}))
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"model": {"kv_cache": "static"}}, "know weights by their place"),
+        ({"model": {"kind": "hf"}, "demonstrations": [{"episodes": 1}]}, "imitate in a run of its own"),
+    ],
+)
+def test_options_that_do_not_fit(sections: dict[str, Any], message: str, tmp_path: Path) -> None:
+    model = {"shard": True, "path": str(tmp_path), "kind": "hf", **sections["model"]}
+    with pytest.raises(BadOption, match=message):
+        check_recipe(Recipe.of({**sections, "model": model, "play": {"samples": 2}}))

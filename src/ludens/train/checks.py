@@ -94,6 +94,11 @@ def check(recipe: Recipe) -> None:
     if recipe.monitor.track:
         check_tracker(recipe.monitor.track)
     _check_device(recipe.model.device)
+    if recipe.model.shard and recipe.model.kind == "hf" and recipe.demonstrations:
+        raise BadOption(
+            "the recipe's model.shard does not hold for imitation of hf models: imitate in a run of its own "
+            "without it, and play from its folder supervised (model.path) without [[demonstrations]]."
+        )
     if recipe.model.shard and (recipe.rehearsal.share or recipe.model.kv_cache == "static"):
         raise BadOption(
             'the recipe\'s model.shard needs model.kv_cache = "dynamic" and rehearsal.share = 0: compiled '

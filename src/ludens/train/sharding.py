@@ -113,7 +113,7 @@ def copy_shares(source: Module, copied: Module) -> None:
     for name, parameter in source.named_parameters():
         if name in own:
             assert isinstance(parameter, DTensor)
-            own[name].to_local().data.copy_(parameter.to_local().data)  # type: ignore[attr-defined]
+            own[name].to_local().data.copy_(parameter.to_local().data)
     buffers = dict(copied.named_buffers())
     for name, buffer in source.named_buffers():
         buffers[name].copy_(buffer)

@@ -327,7 +327,7 @@ class Network(nn.Module):
             shown: The number of the picture of each row.
         """
         hidden = self._hidden(self.encoder(pictures)[shown], tokens)[:, -last:]
-        return self.decoder.head(hidden), hidden[:, 0]
+        return self.decoder.head(hidden), hidden[:, 0].clone()  # a view would lose hooks of FSDP
 
     def logits(self, seen: Tensor, tokens: TokenBatch, last: int) -> Tensor:
         out: Tensor = self.decoder.head(self._hidden(seen, tokens)[:, -last:])
