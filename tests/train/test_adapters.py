@@ -11,7 +11,8 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 pytest.importorskip("peft", reason="the extra 'train' is not installed")
 
 import ludens  # noqa: E402
-from ludens.core.errors import BadFile  # noqa: E402
+from ludens.core.errors import BadFile, BadOption  # noqa: E402
+from ludens.models.generation import placeholders  # noqa: E402
 from ludens.train.recipe import ModelOptions, Opponents  # noqa: E402
 from ludens.train.rollout import CHECKPOINT, FROZEN, PREVIOUS, League  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
@@ -104,3 +105,53 @@ def test_copies_that_are_not_used_any_more_are_deleted() -> None:
 def test_a_checkpoint_without_an_adapter_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="holds no LoRA adapter"):
         tiny_policy("llava", lora=2).load(tmp_path)
+
+
+def test_targets_alpha_and_dropout() -> None:
+    learner = tiny_policy("llava", lora=2, lora_targets="q v", lora_alpha=3.0, lora_dropout=0.5)
+    names = {name.split(".lora_")[0] for name, p in learner.model.named_parameters() if p.requires_grad}
+    assert {name.rpartition(".")[2] for name in names} == {"q_proj", "v_proj"}
+    samples, layer = replies(learner), learner.model.get_submodule(sorted(names)[0])
+    with torch.no_grad():
+        for parameter in learner.parameters():
+            parameter.fill_(0.1)
+    # By hand: alpha / rank times B A x, beside the weight that is frozen.
+    x = torch.randn(1, 5, layer.in_features, generator=torch.Generator().manual_seed(1))
+    added = 3.0 / 2 * (x.sum(-1, keepdim=True) * 0.1) * 2 * 0.1
+    with torch.no_grad():
+        assert torch.allclose(layer(x), layer.base_layer(x) + added, atol=1e-5)
+    # Dropout disturbs the learner in its update, and never copies, which share the model.
+    copy = learner.frozen()
+    calm, expected = logprobs(learner, samples), logprobs(copy, samples)
+    learner.train(True)
+    assert not torch.equal(logprobs(learner, samples), calm)
+    assert torch.equal(logprobs(copy, samples), expected)
+    assert learner.model.training
+
+
+def test_targets_that_no_layer_has_are_one_sentence() -> None:
+    with pytest.raises(BadOption, match="has none of 'fused'"):
+        tiny_policy("llava", lora=2, lora_targets="fused")
+
+
+@pytest.mark.parametrize("family", ["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])
+def test_entropies_and_states_of_a_transformers_model(family: str) -> None:
+    """Against a pass over one reply alone, of all layers."""
+    learner = tiny_policy(family)
+    samples = replies(learner)
+    with torch.no_grad():
+        scores = learner.score(samples, entropy=True, state=True)
+    assert scores.entropy is not None
+    assert scores.state is not None
+    for place, sample in enumerate(samples):
+        inputs, mask = learner.collate([sample])
+        with torch.no_grad():
+            output = learner.model(**inputs, output_hidden_states=True, use_cache=False)
+        length = len(sample.completion_ids)
+        logits = output.logits[0, -length - 1 : -1] / sample.temperature
+        logits[:, list(placeholders(learner.base))] = -torch.inf
+        shares = logits.softmax(-1)
+        expected = -(shares * shares.clamp(min=1e-45).log()).sum(-1)
+        assert torch.allclose(scores.entropy[place, :length], expected, atol=1e-4)
+        assert torch.allclose(scores.state[place], output.hidden_states[-1][0, -length - 1], atol=1e-4)
+        assert mask.sum() == length

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ from ludens.cli import main  # noqa: E402
 from ludens.core.episode import Episode, Move  # noqa: E402
 from ludens.core.errors import MissingExtra  # noqa: E402
 from ludens.train import loop  # noqa: E402
-from ludens.train.monitor import bands, curves, switches  # noqa: E402
+from ludens.train.monitor import BOTTOM, PARTS, TOP, bands, curves, switches, time_parts  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
 from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.session import train  # noqa: E402
@@ -142,6 +143,7 @@ def test_measures_by_hand() -> None:
         "no_signal": 0.5,
         "reward": 0.0,
         "unreadable": 0.0,
+        "truncated": 0.0,
         "seen": 0.25,
     }
     assert loop.of_rewards(games, "held_out") == {"held_out o": -1.0, "held_out x": 1.0}
@@ -197,3 +199,37 @@ def test_missing_trackers_are_found_before_anything_is_written(
     with pytest.raises(MissingExtra, match="track"):
         train(one(track=f"{name}:x"), tmp_path / "run", lambda line: None)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_seconds_of_an_iteration_add_up(run: tuple[Path, list[str]]) -> None:
+    lines = [orjson.loads(line) for line in (run[0] / "measurements.jsonl").read_bytes().splitlines()]
+    for measured in lines[1:]:
+        assert sum(measured[name] for name in PARTS) == pytest.approx(measured["s"], rel=1e-3)
+        assert measured["draw_s"] > 0
+        assert measured["sample_s"] > 0
+        assert measured["update_s"] > 0
+
+
+def test_where_the_time_went_by_hand() -> None:
+    history = [
+        {"iteration": 0.0, "won": 0.5},
+        {"iteration": 1.0, "play_s": 1.0, "draw_s": 1.0, "sample_s": 2.0, "update_s": 0.0, "wait_s": 0.0},
+        {"iteration": 2.0, "play_s": 1.0, "draw_s": 0.0, "sample_s": 4.0, "update_s": 2.0, "wait_s": 1.0},
+    ]
+    parts = {part.name: part for part in time_parts(history)}
+    assert [part.share for part in parts.values()] == ["17%", "8%", "50%", "17%", "8%"]
+    assert parts["sampling replies"].mean == "3"
+    bars = [part.bars for part in parts.values()]
+    assert sum(bar[1][3] for bar in bars) == pytest.approx(BOTTOM - TOP), (
+        "the longest is as high as the picture"
+    )
+    assert sum(bar[0][3] for bar in bars) == pytest.approx((BOTTOM - TOP) / 2)
+    for below, above in pairwise(bars):
+        assert above[1][1] + above[1][3] == pytest.approx(below[1][1], abs=0.02), "one upon the other"
+    assert time_parts([{"iteration": 0.0, "won": 0.5}]) == []
+
+
+def test_the_page_shows_where_the_time_went(run: tuple[Path, list[str]]) -> None:
+    page = (run[0] / "index.html").read_text(encoding="utf-8")
+    assert "Where the time of an iteration goes" in page
+    assert page.count('class="bar ours s2"') == 3  # two iterations, and the legend

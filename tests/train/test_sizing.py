@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ludens.train.sizing import GPU_GIB, MEASURED, MODELS, Load, estimate
+from ludens.train.sizing import GPU_GIB, LARGEST, MEASURED, MODELS, SERVED, SHARED, Load, estimate, plan
 
 DOCS = Path(__file__).parents[2] / "docs" / "train.md"
+SCALE = DOCS.with_name("train-at-scale.md")
 
 
 def test_games_an_hour_of_the_measured_model() -> None:
@@ -54,3 +55,27 @@ def test_the_table_in_the_documentation_is_computed() -> None:
             cells = (model.name, name, made.gpus, made.batch, f"{made.gib:,.0f} GiB", f"{made.games:,.0f}")
             row = " | ".join(map(str, cells))
             assert row in text, row
+
+
+def test_weights_that_are_shared_out_by_hand() -> None:
+    """7B on two GPUs: 4 bytes each of weights and reference, 12 of gradient and moments, 2 for play."""
+    made = plan(MODELS[1], "full", 2)
+    shared = (8 * 8.29e9 + 12 * 7.62e9) / 2
+    cache = 64 * 732 * 28 * 4 * 2 * 128 * 2
+    assert made.gib == pytest.approx((shared + 2 * 8.29e9 + cache) / 2**30, abs=0.01)
+    assert made.engine == SHARED
+    assert made.generated == pytest.approx(2 * 662 * 3.75 / 8.29)
+    # 72B in bfloat16 is larger than a GPU: a server plays. Fewer GPUs do not hold it at all.
+    assert plan(LARGEST, "lora", 2).engine == SERVED
+    assert plan(LARGEST, "full", 8).engine == ""
+
+
+def test_the_table_of_scale_is_computed() -> None:
+    text = SCALE.read_text(encoding="utf-8")
+    rows = [row.strip("| ").split(" | ") for row in text.splitlines() if row.startswith("| Qwen")]
+    models = {model.name: model for model in (*MODELS, LARGEST)}
+    assert {row[0] for row in rows} == set(models)
+    for name, training, gpus, *cells in rows:
+        made = plan(models[name], {"LoRA r16": "lora", "all weights": "full"}[training], int(gpus))
+        generated = f"{made.generated:,.0f}" if made.generated else "by the server"
+        assert cells == [made.engine, f"{made.gib:,.0f} GiB", generated, f"{made.learned:,.0f}"]

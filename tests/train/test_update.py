@@ -162,18 +162,18 @@ def test_batches_are_halved_where_memory_is_short(
     options, loss = OptimizerOptions(micro=8, grad_norm=0.0), LossOptions(kl=0.0, norm="token")
     whole, halved = policy(), policy()
     Updater(whole, options, loss, 10).update(batch(), None)
-    most, logprobs = [3], NanoPolicy.logprobs
+    most, score = [3], NanoPolicy.score
     shortages = cycle(
         [torch.cuda.OutOfMemoryError("CUDA out of memory"), RuntimeError("Expected mha_graph.execute(...)")]
     )
 
-    def scarce(self: NanoPolicy, samples: Sequence[TokenSample]) -> Any:
+    def scarce(self: NanoPolicy, samples: Sequence[TokenSample], **asked: bool) -> Any:
         if len(samples) > most[0]:
             raise next(shortages)
-        return logprobs(self, samples)
+        return score(self, samples, **asked)
 
     samples, updater = batch(), Updater(halved, options, loss, 10)
-    monkeypatch.setattr(NanoPolicy, "logprobs", scarce)
+    monkeypatch.setattr(NanoPolicy, "score", scarce)
     updater.update(samples, None)
     assert updater.micro == 2
     assert "starting the step again with micro=4" in caplog.text

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ludens.core.config import PlayConfig
 from ludens.core.forms import Form
 from ludens.core.reply import ReplyFormat
+from ludens.core.spending import spending
 from ludens.core.state import Legal, State
 from ludens.core.tools import ToolFormat
 from ludens.core.view import Observation, Sees, View
@@ -78,11 +79,13 @@ def build_ask(
     With `tools` it is to be answered through a tool call.
     """
     format = view.format(state, seat)
+    with spending("draw"):
+        observation = view.observe(state, seat, sees)
     return Ask(
         seat=seat,
         legal=state.legal(seat),
         format=ToolFormat(format) if tools else format,
-        observation=view.observe(state, seat, sees),
+        observation=observation,
         rules="" if sees in ("state", "nothing") else view.rules(seat),
         listed=config.listed,
         step=step,

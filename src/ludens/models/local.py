@@ -222,7 +222,7 @@ class LocalModel(Model):
                 samples = [item.request.sample for item in items]
                 torch.manual_seed(stream(sampling.seed, "batch", *samples).below(2**63))
             try:
-                output = model.generate(**fed, **options)
+                output = model.generate(**fed, **options, synced_gpus=False)
             finally:
                 model.train(training)
         new = output[: len(items), inputs["input_ids"].shape[1] :]

@@ -105,6 +105,36 @@ def return_to_go(rewards: Sequence[float], seats: Sequence[str], discount: float
     return result
 
 
+def turn_advantages(trajectories: Iterable[Trajectory], options: AdvantageOptions) -> None:
+    """Set advantages and targets turn by turn: generalised advantage estimation over a seat's replies.
+
+    The reward arrives with the last reply of a seat. A refused reply is a turn of its own, and is charged the
+    penalty of unreadable ones.
+    """
+    for trajectory in trajectories:
+        turns: dict[str, list[TokenSample]] = defaultdict(list)
+        for sample in sorted(trajectory.samples, key=lambda sample: (sample.step, sample.attempt)):
+            turns[sample.seat].append(sample)
+        for own in turns.values():
+            next_value = following = 0.0
+            for sample in reversed(own):
+                earned = sample.reward if sample is own[-1] else 0.0
+                if sample is not own[-1] and not sample.readable:
+                    earned = -options.unreadable
+                error = earned + options.discount * next_value - sample.value
+                following = error + options.discount * options.trace * following
+                sample.advantage, next_value = following, sample.value
+                sample.target = following + sample.value
+
+
+def standardise(samples: Sequence[TokenSample]) -> None:
+    """Shift and scale the advantages of all samples to mean 0 and deviation 1."""
+    advantages = [sample.advantage for sample in samples]
+    mean, deviation = fmean(advantages or [0.0]), pstdev(advantages or [0.0])
+    for sample in samples:
+        sample.advantage = (sample.advantage - mean) / (deviation + EPSILON)
+
+
 class Grpo:
     """Chooses samples and sets their advantages, relative to a group of samples or to a role's baseline."""
 
@@ -139,12 +169,22 @@ class Grpo:
             for sample in samples:
                 sample.group = tuple(getattr(sample, name) for name in group)
             normalise_groups(samples, scale=self.options.scale)
+        elif kind == "gae":
+            turn_advantages(trajectories, self.options)
+            if self.options.scale:
+                standardise(samples)
         else:
             for sample in samples:
                 sample.advantage = sample.reward
         for sample in refused:
             sample.advantage = min(sample.advantage, 0.0)
         return samples
+
+    def flat(self, trajectories: Sequence[Trajectory]) -> set[int]:
+        """Seeds in which every group has equal rewards: nothing is learnt from them."""
+        copies = [replace(t, samples=[replace(sample) for sample in t.samples]) for t in trajectories]
+        telling = {sample.seed for sample in self.samples(copies) if sample.advantage}
+        return {trajectory.episode.seed for trajectory in trajectories} - telling
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
         """Statistics of held-out games, and whether the trained stage changed; `first` before any update."""

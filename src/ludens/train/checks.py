@@ -70,9 +70,14 @@ def check(recipe: Recipe) -> None:
             f"the recipe's rehearsal.share needs [[demonstrations]] of bots in games other than {game.name}."
         )
     _check_rewards(game)
+    _check_redraws(recipe)
+    if recipe.advantage.kind == "gae":
+        _check_turns(recipe, game)
     if recipe.advantage.reward == "both":
         _check_twins(recipe, game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
+    if not all(map(str.isidentifier, recipe.model.lora_targets.split() or [""])):
+        raise BadOption("the recipe's model.lora_targets needs names of projections, such as q k v o.")
     path = recipe.model.path
     if recipe.model.kind == "hf" and not path:
         raise BadOption('the recipe\'s section [model] needs a path for kind = "hf".')
@@ -91,6 +96,46 @@ def check(recipe: Recipe) -> None:
     if recipe.monitor.track:
         check_tracker(recipe.monitor.track)
     _check_device(recipe.model.device)
+    if recipe.model.shard and recipe.model.kind == "hf" and recipe.demonstrations:
+        raise BadOption(
+            "the recipe's model.shard does not hold for imitation of hf models: imitate in a run of its own "
+            "without it, and play from its folder supervised (model.path) without [[demonstrations]]."
+        )
+    if recipe.model.shard and (recipe.rehearsal.share or recipe.model.kv_cache == "static"):
+        raise BadOption(
+            'the recipe\'s model.shard needs model.kv_cache = "dynamic" and rehearsal.share = 0: compiled '
+            "generation and rehearsal know weights by their place."
+        )
+
+
+def _check_redraws(recipe: Recipe) -> None:
+    play, advantage = recipe.play, recipe.advantage
+    if not play.redraws:
+        return
+    grouped = recipe.run.algorithm == "grpo" and advantage.kind == "group"
+    if not grouped or "seed" not in advantage.group.split() or advantage.reward != "own":
+        raise BadOption(
+            'the recipe\'s play.redraws needs the algorithm grpo with advantage.kind = "group", groups of '
+            'one seed, and advantage.reward = "own": other groups reach over several seeds.'
+        )
+    if 0 < play.seeds < play.episodes * (1 + play.redraws):
+        raise BadOption(
+            f"the recipe's play.seeds = {play.seeds} is below play.episodes x (1 + play.redraws) = "
+            f"{play.episodes * (1 + play.redraws)}: one iteration would play a seed twice."
+        )
+
+
+def _check_turns(recipe: Recipe, game: Game) -> None:
+    if recipe.run.algorithm != "grpo" or recipe.advantage.reward != "own" or recipe.play.discount >= 0:
+        raise BadOption(
+            'the recipe\'s advantage.kind = "gae" needs the algorithm grpo, advantage.reward = "own" and '
+            "play.discount = -1: it has a discount of its own, advantage.discount."
+        )
+    if type(game).rewards is not Game.rewards:
+        raise BadOption(
+            f'the recipe\'s advantage.kind = "gae" needs a game that rewards the outcome; {game.name} '
+            "rewards each move by itself."
+        )
 
 
 def _check_stages(recipe: Recipe, game: Game) -> None:
@@ -193,7 +238,7 @@ def _check_twins(recipe: Recipe, game: Game) -> None:
 
 def seeds_of(recipe: Recipe) -> dict[str, range]:
     play, iterations = recipe.play, recipe.iterations
-    count = iterations * play.episodes
+    count = iterations * play.episodes * (1 + play.redraws)
     evaluated = recipe.monitor.evaluation_games if recipe.monitor.against else 0
     most = max((source.episodes for source in recipe.demonstrations), default=0)
     return {

@@ -330,6 +330,7 @@ def train_supervised(
     dataset = Dataset.from_list(rows)
     trainer = Shared(policy.model, config, train_dataset=dataset, processing_class=policy.processor)
     trainer.train()
+    policy.train(False)
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 

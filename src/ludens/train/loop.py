@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -13,6 +14,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
+from ludens.core.spending import spent
 from ludens.core.view import RenderOptions
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
@@ -23,6 +25,7 @@ from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import League, RolloutJob, Rollouts
 from ludens.train.update import Rehearses, Updater
+from ludens.train.values import ValueHead
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
@@ -37,7 +40,7 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
         for sample in trajectory.samples:
             length = len(sample.completion_ids)
             values += [("reward", sample.reward), ("entropy", -fmean(sample.logprobs)), ("length", length)]
-            values += [("unreadable", not sample.readable)]
+            values += [("unreadable", not sample.readable), ("truncated", sample.truncated)]
             values += [(f"length {sample.stage}", length)] if sample.stage else []
         moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
         values += [("fallback", move.verdict == "fallback") for move in moves]
@@ -100,6 +103,40 @@ def _merged(values: Values) -> dict[str, list[float]]:
     return dict(sorted(merged.items()))
 
 
+class IterationClock:
+    """Where the seconds of an iteration went on this rank.
+
+    `play_s` is what rules, bots and prompts took; `draw_s` pictures; `sample_s` the model that replies;
+    `update_s` the update; `wait_s` other ranks. Where a model replies in a thread of its own, the first three
+    may overlap: `play_s` is what they leave of the time of play, and at least 0.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._before = perf_counter(), self._now()
+        self._play = self._waited = 0.0
+
+    @staticmethod
+    def _now() -> dict[str, float]:
+        return {kind: spent(kind) for kind in ("draw", "sample", "wait")}
+
+    def played(self) -> None:
+        """Everything up to now was play."""
+        now = {kind: value - self._before[kind] for kind, value in self._now().items()}
+        self._play, self._waited = perf_counter() - self._began, now["wait"]
+        self._drawn, self._sampled = now["draw"], now["sample"]
+
+    def seconds(self) -> dict[str, float]:
+        whole, waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
+        return {
+            "play_s": max(0.0, self._play - self._drawn - self._sampled - self._waited),
+            "draw_s": self._drawn,
+            "sample_s": self._sampled,
+            "update_s": whole - self._play - (waited - self._waited),
+            "wait_s": waited,
+            "s": whole,
+        }
+
+
 Report = Callable[[dict[str, float]], None]
 
 
@@ -126,6 +163,8 @@ class Trainer:
         self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed, others)
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
+        values = recipe.advantage.kind == "gae"
+        self.values = ValueHead(self.policy, recipe.advantage, recipe.optimizer.micro) if values else None
         self.rollouts = Rollouts(
             self.game,
             self.policy.agent(),
@@ -138,39 +177,42 @@ class Trainer:
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
 
     async def iterate(self) -> dict[str, float]:
-        began, seeds = perf_counter(), (self.recipe.run.seed, self.iteration)
+        clock, seeds = IterationClock(), (self.recipe.run.seed, self.iteration)
         self.league.reseed(*seeds)
         self.policy.reseed(*seeds)
         await self.policy.publish()
 
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
-        jobs, held_out_jobs = self.jobs(), self.held_out_jobs()
-        games = await self.rollouts.play([*jobs, *held_out_jobs])
-        trajectories = [game for game in games if game.number >= 0]
-        held_out = [game for game in games if game.number < 0]
+        held_out_jobs = self.held_out_jobs()
+        with self._unsharded():
+            games = await self.rollouts.play([*self.jobs(), *held_out_jobs])
+            trajectories = [game for game in games if game.number >= 0]
+            held_out = [game for game in games if game.number < 0]
+            replaced = await self._redraw(trajectories)
+            blind = await self._blind_control(held_out_jobs)
         self.policy.verify([sample for game in games for sample in game.samples])
-        blind = await self._blind_control(held_out_jobs)
-        played = perf_counter()
+        clock.played()
         statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
         samples = self._samples(trajectories)
         losses = self.updater.update(samples, self.reference, seed=self.iteration)
+        if self.values is not None:
+            losses["value_loss"] = self.values.learn()
 
         self.iteration += 1
         measured = {
             "iteration": float(self.iteration),
-            **of_play(trajectories, samples),
+            **of_play([*trajectories, *replaced], samples),
+            **({"redrawn": sum(ranks.gather(len(replaced)))} if self.recipe.play.redraws else {}),
             **losses,
             **statistics,
             **of_rewards(held_out, "held_out"),
             **of_games(held_out, "held_out"),
             **of_rewards(blind, "blind"),
             **of_games(blind, "blind"),
-            "play_s": played - began,
-            "update_s": perf_counter() - played,
-            "s": perf_counter() - began,
         }
+        measured |= clock.seconds()
         if self._at(self.recipe.monitor.evaluate):
             measured |= await self.evaluate()
         self.history.append(measured)
@@ -181,8 +223,26 @@ class Trainer:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
         baseline may be of several."""
         numbers = {trajectory.number for trajectory in trajectories}
+        if self.values is not None:
+            self.values.expect([sample for game in trajectories for sample in game.samples])
         samples = self.algorithm.samples(_everywhere(trajectories))
-        return [sample for sample in samples if sample.episode in numbers]
+        masks = self.recipe.loss.mask_truncated
+        return [s for s in samples if s.episode in numbers and not (masks and s.truncated)]
+
+    async def _redraw(self, trajectories: list[Trajectory]) -> list[Trajectory]:
+        """Replace games of seeds without signal, in place, by those of new seeds; returns the old ones."""
+        replaced: list[Trajectory] = []
+        for draw in range(1, self.recipe.play.redraws + 1):
+            flat = self.algorithm.flat(trajectories)
+            if not flat:
+                break
+            old = [game for game in trajectories if game.episode.seed in flat]
+            replaced += old
+            numbers = {game.number // self.recipe.play.samples for game in old}
+            new = await self.rollouts.play(self.jobs(draw, numbers))
+            kept = [game for game in trajectories if game.episode.seed not in flat]
+            trajectories[:] = sorted([*kept, *new], key=lambda game: game.number)
+        return replaced
 
     def _anchor(self) -> None:
         """From now on, measure the KL divergence from the policy as it is."""
@@ -204,19 +264,37 @@ class Trainer:
             return {}
         await self.policy.publish()
         jobs = evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
-        measured = of_evaluation(await self.rollouts.play(jobs))
-        if monitor.blind:
-            blind = replace(self.rollouts, learner=self.policy.agent(blind=True))
-            measured |= of_evaluation(await blind.play(jobs), "blind")
-        return measured
+        with self._unsharded():
+            seeing, blind = await self.rollouts.play(jobs), list[Trajectory]()
+            if monitor.blind:
+                learner = self.policy.agent(blind=True)
+                blind = await replace(self.rollouts, learner=learner).play(jobs)
+        return of_evaluation(seeing) | (of_evaluation(blind, "blind") if monitor.blind else {})
 
-    def jobs(self) -> list[RolloutJob]:
-        """The games of this iteration and rank: whole groups, no seed twice."""
+    @contextmanager
+    def _unsharded(self) -> Iterator[None]:
+        """All weights of all players are on every rank: ranks play unlike games for unlike times."""
+        with ExitStack() as stack:
+            for policy in (self.policy, *self.league.frozen):
+                stack.enter_context(policy.unsharded())
+            yield
+
+    def jobs(self, draw: int = 0, places: Iterable[int] | None = None) -> list[RolloutJob]:
+        """The games of this iteration and rank: whole groups, no seed twice.
+
+        Args:
+            draw: How often its seeds have been replaced.
+            places: Of seeds within the iteration; by default all of this rank.
+        """
         play, (rank, size) = self.recipe.play, ranks.world()
-        first, last = self.iteration * play.episodes, (self.iteration + 1) * play.episodes
+        first = self.iteration * play.episodes + draw * play.episodes
+        if draw and not play.seeds:  # behind those of all iterations
+            past = self.recipe.iterations + self.iteration * play.redraws + draw - 1
+            first = past * play.episodes
         stage, jobs = self.algorithm.stage, list[RolloutJob]()
-        for number in range(first + rank, last, size):
-            seed, before = play.first_seed + number % (play.seeds or last), (number - first) * play.samples
+        for place in range(rank, play.episodes, size) if places is None else sorted(places):
+            number = first + place
+            seed, before = play.first_seed + number % (play.seeds or number + 1), place * play.samples
             for sample in range(play.samples):
                 jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
         return jobs
@@ -252,6 +330,8 @@ class Trainer:
     def save(self) -> Path:
         path = self.checkpoints.path(self.iteration)
         ranks.check_equal(self.updater.parameters)
+        policy, optimizer = self.policy.whole(), self.updater.state()
+        anchor = None if self.reference is self.start else self.reference.whole()
         if ranks.world()[0] == 0:
             state = {
                 "iteration": self.iteration,
@@ -260,8 +340,9 @@ class Trainer:
                 "recipe": self.recipe.as_dict(),
                 "history": self.history,
             }
-            anchor = None if self.reference is self.start else self.reference
-            path = self.checkpoints.write(self.iteration, self.policy, anchor, self.updater.state(), state)
+            if self.values is not None:
+                optimizer["values"] = self.values.state()
+            path = self.checkpoints.write(self.iteration, policy, anchor, optimizer, state)
         ranks.wait()
         self.league.checkpointed()
         return path
@@ -269,6 +350,8 @@ class Trainer:
     def resume(self, path: Path) -> None:
         updater, state = self.checkpoints.read(path, self.policy)
         self.updater.restore(updater)
+        if self.values is not None:
+            self.values.restore(updater["values"])
         self.updater.step, self.iteration = state["step"], state["iteration"]
         self.algorithm.restore(state["algorithm"])
         self.history = state["history"]

@@ -66,6 +66,8 @@ def write_page(file: Path, trainer: Trainer) -> None:
         imitation_steps=f"{len(losses):,} updates",
         curves=curves(history),
         bands=bands(history),
+        time_parts=time_parts(history),
+        longest=f"{max((m['s'] for m in history[-BARS:] if 's' in m), default=0.0):.3g} s",
         switches=switches(history),
         talk=_stage_measure(history).removeprefix(TRAINED),
         games=[
@@ -79,9 +81,55 @@ def write_page(file: Path, trainer: Trainer) -> None:
     write_atomically(file, page.encode())
 
 
+PARTS = {
+    "play_s": "rules, bots and prompts",
+    "draw_s": "drawing",
+    "sample_s": "sampling replies",
+    "update_s": "update",
+    "wait_s": "waiting for other processes",
+}
+"""Where the seconds of an iteration go, in the order in which they are stacked."""
+BARS = 60
+"""Most iterations in the picture of it: the last ones."""
+
+
+@dataclass(frozen=True)
+class TimePart:
+    """One kind of work: mean seconds, share of all time, and its rectangles, one for each iteration."""
+
+    name: str
+    mean: str
+    share: str
+    bars: list[tuple[float, float, float, float]]
+    """x, y, width, height."""
+
+
+def time_parts(history: Sequence[dict[str, float]]) -> list[TimePart]:
+    """Where the time of the iterations went; empty where nothing was measured."""
+    timed = [measured for measured in history if all(name in measured for name in PARTS)]
+    whole = sum(measured[name] for measured in timed for name in PARTS)
+    if not whole:
+        return []
+    shown = timed[-BARS:]
+    highest = max(sum(measured[name] for name in PARTS) for measured in shown)
+    width, parts, below = (RIGHT - LEFT) / len(shown), [], [0.0] * len(shown)
+    for name, text in PARTS.items():
+        bars = []
+        for place, measured in enumerate(shown):
+            height = (BOTTOM - TOP) * measured[name] / (highest or 1.0)
+            below[place] += height
+            bars.append(
+                (round(LEFT + place * width, 2), round(BOTTOM - below[place], 2), width * 0.9, height)
+            )
+        total = sum(measured[name] for measured in timed)
+        parts.append(TimePart(text, f"{total / len(timed):.3g}", f"{total / whole:.0%}", bars))
+    return parts
+
+
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
-    """Every measurement that exists in at least two iterations, the most telling first."""
-    measurements = {name for measured in history for name in measured} - {"iteration"}
+    """Every measurement that exists in at least two iterations, the most telling first; parts of the time are
+    shown as such."""
+    measurements = {name for measured in history for name in measured} - {"iteration", *PARTS}
     names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
     points = {name: [(m["iteration"], m[name]) for m in history if name in m] for name in names}
     return [_curve(name, some, history[-1]["iteration"]) for name, some in points.items() if len(some) > 1]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ludens.agents.vlm import Vlm
 from ludens.core.agent import Agent, Ask
 from ludens.core.episode import Episode
+from ludens.core.errors import UsageError
 from ludens.core.game import DecisionScore
 from ludens.core.random import stream
 from ludens.core.view import Picture
@@ -44,6 +46,8 @@ class TokenSample:
     step: int = 0
     attempt: int = 0
     """0 for the first reply to a question, 1 for the first retry, and so on."""
+    truncated: bool = False
+    """Whether it ended because it had the most tokens that are allowed."""
     readable: bool = True
     """Whether the reply was accepted; if not, the move earned `reward` all the same."""
     seed: int = 0
@@ -53,6 +57,10 @@ class TokenSample:
     group: Hashable = None
     """Samples of one group are compared with one another (GRPO)."""
     advantage: float = 0.0
+    value: float = 0.0
+    """What the value head expected from this turn on (GAE)."""
+    target: float = 0.0
+    """What it should have expected."""
     kept: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 
@@ -75,10 +83,30 @@ class Trajectory:
         return tuple(self.roles)
 
 
+@dataclass
+class Scores:
+    """What a forward pass says about the completions of samples. (samples, longest completion) each."""
+
+    logprobs: Tensor
+    """Of the tokens drawn, under the distribution from which they were drawn; 0 where the mask is."""
+    mask: Tensor
+    entropy: Tensor | None = None
+    """Of that distribution, where it was asked for."""
+    state: Tensor | None = None
+    """The hidden state at the end of each prompt, (samples, width), where it was asked for."""
+
+
 class Policy(ABC):
     """A model in training, or a frozen copy of one. The loop knows nothing else about it."""
 
     seeds: tuple[int, ...] = ()
+    sharded = False
+    """Whether the weights are shared out among ranks: all must make the same number of forward passes."""
+
+    @property
+    @abstractmethod
+    def device(self) -> Any:
+        """Where it computes."""
 
     @abstractmethod
     def agent(self, *, blind: bool = False) -> Agent:
@@ -95,12 +123,29 @@ class Policy(ABC):
         """What is trained."""
 
     @abstractmethod
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of the completions, and their mask: both (samples, longest completion).
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
+        """Log-probabilities of the completions, on exactly their ids, and what else is asked for.
 
-        They are those of the distribution from which a sample was drawn, on exactly its ids. Gradients flow
-        to the parameters unless the policy is frozen or gradients are off.
+        Gradients flow to the parameters unless the policy is frozen or gradients are off.
         """
+
+    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
+        """Log-probabilities of the completions, and their mask."""
+        scores = self.score(samples)
+        return scores.logprobs, scores.mask
+
+    def shard(self) -> None:
+        """Share the weights out among ranks. All ranks call it, once, with equal weights."""
+        raise UsageError("this model cannot be shared out among processes.")
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        """All weights are on every rank meanwhile, so that each plays by itself; all ranks call it."""
+        yield
+
+    def whole(self) -> Policy:
+        """The policy with all weights in this process, to be saved by the first rank; all ranks call it."""
+        return self
 
     @abstractmethod
     def frozen(self) -> Policy:

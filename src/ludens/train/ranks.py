@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ludens.core.errors import UsageError
+from ludens.core.spending import spending
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -56,7 +57,8 @@ def gather(value: Any) -> list[Any]:
     if not distributed.is_initialized():
         return [value]
     values: list[Any] = [None] * distributed.get_world_size()
-    distributed.all_gather_object(values, value)
+    with spending("wait"):
+        distributed.all_gather_object(values, value)
     return values
 
 
@@ -93,7 +95,8 @@ def sum_gradients(parameters: Sequence[Parameter]) -> None:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
         gradients.append(parameter.grad)
-    _together(gradients, distributed.all_reduce)
+    with spending("wait"):
+        _together(gradients, distributed.all_reduce)
 
 
 def broadcast_weights(parameters: Sequence[Parameter]) -> None:
@@ -108,11 +111,13 @@ def broadcast_weights(parameters: Sequence[Parameter]) -> None:
 
 
 def check_equal(parameters: Iterable[Parameter]) -> None:
-    """Raise a `UsageError` on all ranks where one has other weights."""
+    """Raise a `UsageError` on all ranks where one has other weights; those shared out exist once."""
     import torch
+    from torch.distributed.tensor import DTensor
 
     if world()[1] == 1:
         return
+    parameters = [parameter for parameter in parameters if not isinstance(parameter, DTensor)]
     whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}
     sums = [
         int(parameter.detach().contiguous().view(whole[parameter.element_size()]).sum(dtype=torch.int64))

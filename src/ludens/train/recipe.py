@@ -48,6 +48,9 @@ class ModelOptions(Section, name="model"):
     max_tokens: int = option(48, low=1, help="most tokens in a reply")
     batch: int = option(256, low=1, help="most requests in a batch")
     device: str = option("auto", help="auto, cpu, cuda")
+    shard: bool = option(
+        False, help="share weights, gradients and optimiser out among the processes of torchrun (FSDP2)"
+    )
     # Models of ours.
     width: int = option(192, low=32, help="nano: width of every layer")
     heads: int = option(4, low=1, help="nano: attention heads")
@@ -57,6 +60,11 @@ class ModelOptions(Section, name="model"):
     longest: int = option(256, low=16, help="nano: most tokens of prompt and reply together")
     # Models of transformers.
     lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
+    lora_alpha: float = option(0.0, low=0, help="hf: adapters count alpha / rank times; 0 for twice the rank")
+    lora_targets: str = option(
+        "q k v o gate up down", help="hf: projections of the language model that get adapters"
+    )
+    lora_dropout: float = option(0.0, low=0, high=0.9, help="hf: dropout before adapters, in updates alone")
     freeze_vision: bool = option(True, help="hf: train the language model only")
     checkpointing: bool = option(False, help="hf: recompute activations of the language model")
     dtype: str = option(
@@ -97,6 +105,11 @@ class PlayOptions(Section, name="play"):
     game: str = option("tic_tac_toe", help="spec of the game", touches=Touch.GAME)
     episodes: int = option(128, low=1, help="seeds per iteration, over all processes")
     samples: int = option(1, low=1, help="episodes per seed: the group size of GRPO")
+    redraws: int = option(
+        0,
+        low=0,
+        help="grpo: how often seeds in which all rewards of a group are equal are replaced by new ones",
+    )
     first_seed: int = option(1_000_000, low=0, help="training seeds start here; evaluation seeds lie below")
     seeds: int = option(0, low=0, help="training seeds in all, played in turn (epochs); 0 for ever new ones")
     concurrency: int = option(256, low=1, help="episodes in flight")
@@ -114,7 +127,9 @@ class AdvantageOptions(Section, name="advantage"):
     """How rewards become advantages."""
 
     kind: str = option(
-        "group", choices=("group", "role", "none"), help="relative to a group, to a role's baseline, or raw"
+        "group",
+        choices=("group", "role", "gae", "none"),
+        help="relative to a group, to a role's baseline, to values that are learnt (turn by turn), or raw",
     )
     reward: str = option(
         "own",
@@ -122,7 +137,13 @@ class AdvantageOptions(Section, name="advantage"):
         help="what a reply earns: its own reward, or the lower one of it and its twin (twins=true)",
     )
     group: str = option("seed seat", help="attributes of a sample that make a group")
-    scale: bool = option(True, help="divide by the standard deviation of the group")
+    scale: bool = option(True, help="divide by the standard deviation of the group; gae: of all replies")
+    discount: float = option(1.0, low=0, high=1, help="gae: what a reward one turn later counts")
+    trace: float = option(
+        0.95, low=0, high=1, help="gae: lambda, from the next value alone (0) to the whole rest (1)"
+    )
+    value_lr: float = option(1e-3, low=0, help="gae: learning rate of the value head")
+    value_epochs: int = option(8, low=1, help="gae: steps of the value head per iteration")
     alpha: float = option(0.95, low=0, high=1, help="weight of the past in role baselines")
     from_first: bool = option(False, help="start role baselines at the first value instead of 0")
     unreadable: float = option(
@@ -138,7 +159,16 @@ class LossOptions(Section, name="loss"):
     """The terms of the loss and how they are averaged."""
 
     clip: float = option(0.2, low=0, help="clip the probability ratio to 1 +- clip; 0 for no clipping")
+    clip_high: float = option(0.0, low=0, help="clip it to 1 + clip_high above 1; 0 for clip")
     kl: float = option(0.04, low=0, help="weight of the KL divergence to the reference; 0 for none")
+    kl_estimator: str = option(
+        "k3",
+        choices=("k2", "k3"),
+        help="k2, half the squared log-ratio, has the gradient of KL(policy || reference); k3 as a loss that "
+        "of KL(reference || policy)",
+    )
+    entropy: float = option(0.0, low=0, help="weight of the entropy of the distributions of tokens")
+    mask_truncated: bool = option(False, help="leave replies that reached max_tokens out of the update")
     keep: float = option(
         0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
     )

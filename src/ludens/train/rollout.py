@@ -160,6 +160,7 @@ class Rollouts:
                         stage=self.game.stage_of(seat, ask.stage),
                         step=ask.step,
                         attempt=attempt,
+                        truncated=reply.finish == "length",
                         readable=attempt >= len(tried) or tried[attempt] == "ok",
                         seed=episode.seed,
                         episode=number,
@@ -219,6 +220,11 @@ class League:
             self._frozen[name].release()
         self._frozen[name] = self.policy.frozen()
         self.agents[name] = self._frozen[name].agent()
+
+    @property
+    def frozen(self) -> tuple[Policy, ...]:
+        """The copies of the policy that play."""
+        return tuple(self._frozen[name] for name in sorted(self._frozen))
 
     def reseed(self, *names: int) -> None:
         """Make what frozen policies draw from now on depend on these numbers alone."""

@@ -17,6 +17,7 @@ from ludens.core.files import write_atomically
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check, seeds_of
+from ludens.train.form import form
 from ludens.train.loop import Trainer
 from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
 from ludens.train.nano import provenance
@@ -40,6 +41,8 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
     ranks.broadcast_weights(policy.parameters())
+    if recipe.model.shard and ranks.world()[1] > 1:
+        policy.shard()
     rehearsal = None
     if isinstance(policy, NanoPolicy):
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
@@ -73,7 +76,7 @@ def _bind(recipe: Recipe, folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     parent = Path(recipe.model.path) / WEIGHTS if recipe.model.path else None
-    origin = provenance.started(values, parent, seeds_of(recipe))
+    origin = provenance.started(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
     write_atomically(folder / provenance.PROVENANCE, orjson.dumps(origin, option=orjson.OPT_INDENT_2))
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 

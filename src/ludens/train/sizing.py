@@ -67,7 +67,7 @@ class SizeEstimate:
     """What a GPU does with a model, one way of training it."""
 
     gpus: int
-    """That hold one copy of weights and optimiser. More than one needs sharding, which Ludens does not do."""
+    """That hold one copy of weights and optimiser. More than one needs `model.shard`."""
     gib: float
     """Memory of one copy while it learns, with the key-value cache kept for play."""
     batch: int
@@ -96,3 +96,59 @@ def _estimate(model: SizedModel, training: str, load: Load, batch: int) -> SizeE
 def _weights(model: SizedModel, training: str) -> float:
     """GiB of the weights in bfloat16, and of what is kept for those that are trained."""
     return (2 * model.parameters + _TRAINED[training] * model.language) / GIB
+
+
+LARGEST = SizedModel("Qwen2.5-VL-72B", 73.4e9, 72.7e9, 80, 8)
+COPIES, SHARED, SERVED = "torchrun", "torchrun, model.shard", "torchrun, model.shard, vLLM"
+PLAIN = 662.0
+"""Tokens a second of 64 requests with a cache that grows, as weights that are shared out need it."""
+CHECKPOINTED = 13_510 / 15_850
+"""Speed of an update with checkpointing, as a share of that without: measured with LoRA."""
+_SHARED = {"lora": 2.0, "full": 4.0}
+"""Bytes per parameter that ranks share out: bfloat16 with LoRA, else the float32 weights of the optimiser."""
+_STEPS = {"lora": 0.0, "full": 12.0}
+"""Bytes per trained parameter: gradient and two moments."""
+_COPIED = {"lora": 0.0, "full": 4.0}
+"""Bytes per parameter of the reference, shared out too."""
+
+
+@dataclass(frozen=True)
+class ScalePlan:
+    """How several GPUs train a model."""
+
+    engine: str
+    """Empty where they cannot."""
+    gib: float
+    """Memory of each GPU."""
+    generated: float
+    """Tokens of replies per second, on all GPUs; 0 where a server generates them on GPUs of its own."""
+    learned: float
+    """Tokens of prompts and replies per second in updates, on all GPUs."""
+
+
+def plan(model: SizedModel, training: str, gpus: int, load: Load | None = None) -> ScalePlan:
+    """The simplest engine whose memory fits; communication is not counted.
+
+    A copy on each GPU is what `estimate` says. Shared out, a GPU holds 1/n of weights, gradients, moments and
+    reference. For play it holds all weights in bfloat16 and the key-value cache of 64 replies as well, in an
+    update the activations with checkpointing, the embeddings and one layer.
+    """
+    load, larger = load or Load(), model.parameters / MEASURED.parameters
+    learned = gpus * LEARNED[training] / larger
+    alone = estimate(model, training, load)
+    if alone.gpus == 1:
+        return ScalePlan(
+            "one process" if gpus == 1 else COPIES, alone.gib, gpus * GENERATED[alone.batch] / larger, learned
+        )
+    shared = (_SHARED[training] + _COPIED[training]) * model.parameters + _STEPS[training] * model.language
+    cache = 64 * (load.prompt + load.reply) * model.token_bytes
+    activations = (UPDATE_GIB["lora"] - _weights(MEASURED, "lora")) * sqrt(larger)
+    learned *= CHECKPOINTED if training == "full" else 1.0
+    gathered = 2 * (model.parameters - model.language + model.language / model.layers) / GIB
+    part, update = shared / gpus / GIB, activations + gathered
+    play = (2 * model.parameters + cache) / GIB
+    if gpus > 1 and part + max(play, update) <= GPU_GIB:
+        return ScalePlan(SHARED, part + max(play, update), gpus * PLAIN / larger, learned)
+    if gpus > 1 and part + update <= GPU_GIB:
+        return ScalePlan(SERVED, part + update, 0.0, learned)
+    return ScalePlan("", part + update, 0.0, 0.0)

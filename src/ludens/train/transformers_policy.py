@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from itertools import count
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ludens.core.agent import Agent
 from ludens.core.errors import BadFile, BadOption, ModelRejected
 from ludens.core.random import stream
+from ludens.core.spending import spending
 from ludens.core.view import Picture
 from ludens.models.chat import Answer, Request, Sampling
 from ludens.models.generation import StaticCaches, placeholders
@@ -23,16 +25,16 @@ from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
-from ludens.train.policy import Player, Policy, TokenSample
+from ludens.train import ranks, sharding
+from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import left_padded, right_padded
+from ludens.train.update import drawn_values, entropies, left_padded, right_padded
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Parameter
 
 VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "connector")
-LANGUAGE = r".*language_model.*\.(q|k|v|o|gate|up|down)_proj"
 LEARNER = "default"
 """The adapter in training, by peft's name; frozen copies have others."""
 ADAPTER = "adapter"
@@ -65,11 +67,21 @@ class TransformersPolicy(Policy):
         if options.lora:
             from peft import LoraConfig, get_peft_model
 
-            config = LoraConfig(r=options.lora, lora_alpha=2 * options.lora, target_modules=LANGUAGE)
+            config = LoraConfig(
+                r=options.lora,
+                lora_alpha=options.lora_alpha or 2 * options.lora,
+                lora_dropout=options.lora_dropout,
+                target_modules=rf".*language_model.*\.({'|'.join(options.lora_targets.split())})_proj",
+            )
             with torch.random.fork_rng():
                 torch.manual_seed(stream(seed, "adapter").below(2**63))
-                model = get_peft_model(model, config)
-        self.model = model
+                try:
+                    model = get_peft_model(model, config)
+                except ValueError:
+                    raise BadOption(
+                        f"model.lora_targets: the language model has none of {options.lora_targets!r}."
+                    ) from None
+        self.model = model.eval()  # new adapters come with dropout switched on
         if options.varlen:
             use_varlen(self.base)
         self._trains_vision = any(
@@ -92,16 +104,16 @@ class TransformersPolicy(Policy):
         import_torchvision()
         from transformers import AutoModelForImageTextToText, AutoProcessor
 
-        device = options.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
+        device = chosen_device(options)
         short = options.dtype == "bfloat16" or (options.dtype == "auto" and device != "cpu")
         dtype = torch.bfloat16 if short else torch.float32
         try:
             processor = AutoProcessor.from_pretrained(path)
             if getattr(processor, "image_processor", None) is None:
                 raise BadOption(f"hf/{path} does not take pictures.")
-            model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(device)
+            # What is shared out need not fit one GPU: its layers are moved there one by one.
+            place = "cpu" if options.shard and ranks.world()[1] > 1 else device
+            model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(place)
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             message = " ".join(str(error).split())[:300]
             raise ModelRejected(f"hf/{path} cannot be loaded: {message}") from None
@@ -111,6 +123,10 @@ class TransformersPolicy(Policy):
     def base(self) -> Any:
         """The transformers model without the wrapper of peft."""
         return self.model.get_base_model() if self.options.lora else self.model
+
+    @property
+    def device(self) -> Any:
+        return self.base.device
 
     @property
     def sampler(self) -> LocalModel:
@@ -149,21 +165,26 @@ class TransformersPolicy(Policy):
         with self._features.known(self.base, [picture.hash for picture in pictures]):
             yield
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         import torch
 
         inputs, mask = self.collate(samples)
         width = mask.shape[1]
         pictures = [picture for sample in samples for picture in sample.pictures]
-        with self.active(), self.known_features(pictures):
-            logits = self.model(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
+        with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
+            # Not the wrapper of peft, which calls the model's `forward` past its hooks.
+            logits = self.base(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
         logits = logits.float() / temperatures[:, None, None]
         if self._suppressed:
             logits[..., list(self._suppressed)] = -torch.inf
-        drawn = inputs["input_ids"][:, -width:, None]
-        values = logits.log_softmax(-1).gather(-1, drawn)[..., 0]
-        return torch.where(mask.bool(), values, torch.zeros_like(values)), mask
+        values = logits.log_softmax(-1)
+        return Scores(
+            drawn_values(values, inputs["input_ids"], mask),
+            mask,
+            entropies(values) if entropy else None,
+            states[0][:, -width - 1] if state else None,
+        )
 
     def collate(self, samples: Sequence[TokenSample]) -> tuple[dict[str, Tensor], Tensor]:
         """The model's inputs and the mask of the completions.
@@ -193,22 +214,67 @@ class TransformersPolicy(Policy):
         }
         return moved, mask.to(device)
 
+    def shard(self) -> None:
+        """Each layer of the language model is a unit. What sees is in one with the rest, which every pass
+        needs: pictures may be missing or known, and ranks would wait for one another in vain."""
+        import torch
+
+        short = self.base.dtype == torch.bfloat16 and not self.options.lora
+        if short:  # these are the float32 copies of the optimiser
+            self.model.float()
+        self._skeleton = sharding.skeleton(self.model)
+        device = chosen_device(self.options)
+        self._share_out = partial(_share_out, device=device, short=short)
+        self._share_out(self.base)
+        self.sharded = True
+        with self.unsharded():  # while the learner's adapter is the one that is trained
+            pass
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        with sharding.unsharded(self.base) if self.sharded else nullcontext():
+            yield
+
+    def whole(self) -> TransformersPolicy:
+        if not self.sharded:
+            return self
+        adapters = [f".{name}." for name in getattr(self.model, "peft_config", ()) if name != self.adapter]
+        weights = {
+            name.replace(f".{self.adapter}.", f".{LEARNER}."): sharding.whole(value)
+            for name, value in self.model.named_parameters()
+            if not any(adapter in name for adapter in adapters)
+        }
+        twin = copy.copy(self)
+        twin.model, twin.adapter = copy.deepcopy(self._skeleton), LEARNER
+        twin.sharded, twin._live = False, None
+        sharding.fill(twin.model, weights, dict(self.model.named_buffers()))
+        return twin
+
     def frozen(self) -> Policy:
         twin = copy.copy(self)
         twin._live = None
+        if self.sharded and not self.options.lora:
+            twin.model = copy.deepcopy(self._skeleton)
+            self._share_out(twin.base)
+            sharding.make_empty(twin.model, self.device)
+            sharding.copy_shares(self.model, twin.model)
+            twin.model.requires_grad_(False).eval()
+            return twin
         if not self.options.lora:
             twin.model = copy.deepcopy(self.model).requires_grad_(False).eval()
             # The compiled step of generation, kept there by transformers, has the original's weights.
             vars(twin.model).pop("_compiled_call", None)
             return twin
+        training = self.model.training
         twin.adapter = f"frozen{next(self._copies)}"
         self.model.add_adapter(twin.adapter, self.model.peft_config[LEARNER])
         weights = dict(self.model.named_parameters())
         for name, parameter in weights.items():
             if f".{twin.adapter}." in name:
                 source = weights[name.replace(f".{twin.adapter}.", f".{self.adapter}.")]
-                parameter.data.copy_(source.data)
+                parameter.data.copy_(sharding.whole(source))
         self.model.set_adapter(LEARNER)
+        self.model.train(training)
         return twin
 
     def release(self) -> None:
@@ -223,14 +289,17 @@ class TransformersPolicy(Policy):
         import torch
 
         short = bool(self.options.lora) and self.base.dtype == torch.bfloat16
+        training = self.model.training
         if self.adapter != LEARNER:
             self.model.set_adapter(self.adapter)
+            self.model.eval()  # the model is that of the learner, which may have dropout in its updates
         try:
             with torch.autocast(self.base.device.type, torch.bfloat16, enabled=short):
                 yield
         finally:
             if self.adapter != LEARNER:
                 self.model.set_adapter(LEARNER)
+                self.model.train(training)
 
     def reseed(self, *names: int) -> None:
         import torch
@@ -269,11 +338,25 @@ class TransformersPolicy(Policy):
                 raise BadFile(
                     f"{folder} holds no LoRA adapter: it is no checkpoint of a run with model.lora."
                 )
-            set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
+            if not self.sharded:
+                set_peft_model_state_dict(self.model, load_file(file), adapter_name=self.adapter)
+                return
+            hollow = copy.deepcopy(self._skeleton)
+            names = [name for name, _ in hollow.named_parameters() if f".{LEARNER}." in name]
+            for name in names:  # memory for the adapter alone
+                sharding.make_empty(hollow.get_submodule(name.rpartition(".")[0]), "cpu")
+            set_peft_model_state_dict(hollow, load_file(file), adapter_name=LEARNER)
+            adapter = {name: hollow.get_parameter(name) for name in names}
+            own = {name.replace(f".{LEARNER}.", f".{self.adapter}."): adapter[name] for name in names}
+            sharding.set_weights(self.model, own)
             return
         # Not from the files themselves: transformers gives weights other names there.
-        stored = type(self.model).from_pretrained(folder, dtype=self.model.dtype)
-        self.model.load_state_dict(stored.state_dict())
+        kind = type(self._skeleton if self.sharded else self.model)
+        weights = kind.from_pretrained(folder, dtype=self.model.dtype).state_dict()
+        if self.sharded:
+            sharding.set_weights(self.model, weights)
+        else:
+            self.model.load_state_dict(weights)
 
     def _checkpoint_language_model(self) -> None:
         """Recompute the language model only: it has most of the activations."""
@@ -283,6 +366,40 @@ class TransformersPolicy(Policy):
         language.gradient_checkpointing_enable({"use_reentrant": False})
         # Recomputing needs no gradient of the embeddings, and transformers would compute one.
         language.disable_input_require_grads()
+
+
+def chosen_device(options: ModelOptions) -> str:
+    import torch
+
+    if options.device != "auto":
+        return options.device
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _share_out(model: Any, device: str, short: bool) -> None:
+    language = getattr(model.model, "language_model", None)
+    layers = getattr(language, "layers", None)
+    if layers is None:
+        raise BadOption("model.shard: this model has no language model with layers.")
+    sharding.share_out(model, list(layers), device, short)
+
+
+@contextmanager
+def _hidden_states(model: Any, wanted: bool) -> Iterator[list[Tensor]]:
+    """What the next forward pass makes logits of: (rows, tokens, width)."""
+    states: list[Tensor] = []
+    if not wanted:
+        yield states
+        return
+
+    def keep(_: Any, inputs: tuple[Tensor, ...]) -> None:
+        states.append(inputs[0])
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(keep)
+    try:
+        yield states
+    finally:
+        hook.remove()
 
 
 class _PolicyModel(LocalModel):
@@ -300,7 +417,12 @@ class _PolicyModel(LocalModel):
 
     def generate(self, items: Any) -> Any:
         pictures = [picture for item in items for picture in item.request.pictures]
-        with self.policy._turn, self.policy.active(), self.policy.known_features(pictures):
+        with (
+            self.policy._turn,
+            spending("sample"),
+            self.policy.active(),
+            self.policy.known_features(pictures),
+        ):
             return super().generate(items)
 
 

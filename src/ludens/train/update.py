@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ludens.core.errors import UsageError
 from ludens.models.generation import out_of_memory
-from ludens.train import ranks
+from ludens.train import ranks, sharding
 from ludens.train.policy import Policy, TokenSample
 from ludens.train.recipe import LossOptions, OptimizerOptions
 
@@ -43,10 +43,44 @@ def chunks(samples: Sequence[TokenSample], size: int) -> list[list[TokenSample]]
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
+def passes(samples: Sequence[TokenSample], size: int, policy: Policy) -> list[tuple[list[TokenSample], bool]]:
+    """Batches for one forward pass each, and whether they count.
+
+    Where the weights of the policy are shared out, all ranks have as many: those with fewer samples get
+    batches of one that do not count.
+    """
+    batches = chunks(samples, size)
+    if not policy.sharded:
+        return [(batch, True) for batch in batches]
+    counts = ranks.gather(len(batches))
+    filler = list(samples[:1])
+    if max(counts) and not min(counts):
+        filler = next(filter(None, ranks.gather(filler)))
+    return [(batch, True) for batch in batches] + [(filler, False)] * (max(counts) - len(batches))
+
+
 def each(samples: Iterable[TokenSample], value: Callable[[TokenSample], float]) -> Tensor:
     import torch
 
     return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
+
+
+def drawn_values(distribution: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
+    """The log-probabilities of the last tokens of each row, 0 where the mask is.
+
+    Args:
+        distribution: Log-probabilities of all tokens, (rows, last tokens, vocabulary).
+    """
+    import torch
+
+    values = distribution.gather(-1, ids[:, -mask.shape[1] :, None])[..., 0]
+    return torch.where(mask.bool(), values, torch.zeros_like(values))
+
+
+def entropies(distribution: Tensor) -> Tensor:
+    """Entropies of distributions given as log-probabilities, of which some may be -inf."""
+    possible = distribution.masked_fill(distribution.isneginf(), 0.0)
+    return -(distribution.exp() * possible).sum(-1)
 
 
 def policy_loss(
@@ -57,6 +91,7 @@ def policy_loss(
     reference: Tensor | None,
     options: LossOptions,
     kept: Tensor | None = None,
+    entropy: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
 
@@ -67,24 +102,31 @@ def policy_loss(
         new: Log-probabilities of the completion under the policy in training, (samples, tokens).
         old: Those under the policy that drew it.
         kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
+        entropy: Of the distribution of each token, where it earns a bonus.
     """
     ratio = ((new - old) * mask).exp()
     gain = ratio * advantages[:, None]
     if options.clip:
-        clipped = ratio.clamp(1 - options.clip, 1 + options.clip) * advantages[:, None]
+        highest = options.clip_high or options.clip
+        clipped = ratio.clamp(1 - options.clip, 1 + highest) * advantages[:, None]
         gain = gain.minimum(clipped)
     loss = -gain * mask
+    if entropy is not None:
+        trained = 1.0 if kept is None else 1 - kept[:, None]
+        loss = loss - options.entropy * entropy * mask * trained
     divergence = new.new_zeros(len(new))
     if reference is not None:
-        # Schulman's low-variance estimator of KL(policy || reference): never negative, unbiased on-policy.
+        # Schulman's low-variance estimator (k3) of KL(policy || reference): never negative, unbiased
+        # on-policy. What is measured is always this one.
         gap = (reference - new) * mask
         tokens = (gap.exp() - gap - 1) * mask
         divergence = tokens.sum(1)
-        penalty = options.kl * tokens
+        # k2 has the gradient of KL(policy || reference), k3 that of KL(reference || policy). k2 grows with
+        # the gap, not with its exponential: a single token that has become unlikely does not hide all others.
+        square = gap.square() / 2
+        penalty = options.kl * (square if options.kl_estimator == "k2" else tokens)
         if kept is not None:
-            # Half the square has the gradient of the KL too. It grows with the gap, not with its exponential:
-            # a single token that has become unlikely would hide all others.
-            penalty = penalty.where(kept[:, None] == 0, options.keep * gap.square() / 2)
+            penalty = penalty.where(kept[:, None] == 0, options.keep * square)
         loss = loss + penalty
     summed = loss.sum(1)
     if options.norm == "sequence":
@@ -210,10 +252,17 @@ class Updater:
         return totals
 
     def state(self) -> dict[str, Any]:
-        return {"optimizer": self.optimizer.state_dict(), "masters": self.masters.state()}
+        """Whole tensors, whatever the number of ranks; all ranks call it."""
+        optimizer = self.optimizer.state_dict()
+        if self.policy.sharded:
+            optimizer = sharding.whole_state(optimizer)
+        return {"optimizer": optimizer, "masters": self.masters.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.optimizer.load_state_dict(state["optimizer"])
+        optimizer = state["optimizer"]
+        if self.policy.sharded:
+            optimizer = sharding.shared_state(optimizer, self.parameters)
+        self.optimizer.load_state_dict(optimizer)
         self.masters.restore(state["masters"])
 
     def _minibatches(self, samples: Sequence[TokenSample], seed: str) -> Iterator[list[TokenSample]]:
@@ -247,12 +296,17 @@ class Updater:
             self.optimizer.zero_grad(set_to_none=True)
             step = dict.fromkeys(totals, 0.0)
             try:
-                for chunk in chunks(samples, self.micro):
-                    self._backward(chunk, reference, count, step)
+                for chunk, counts in passes(samples, self.micro, self.policy):
+                    self._backward(chunk, reference, count, step, counts)
                 break
             except RuntimeError as error:
                 if not out_of_memory(error):
                     raise
+                if self.policy.sharded:
+                    raise UsageError(
+                        f"a GPU's memory does not hold an update with optimizer.micro = {self.micro}, and "
+                        "the other processes wait for this one: set a lower one and start again."
+                    ) from None
                 if self.micro == 1:
                     raise UsageError(
                         "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "
@@ -263,9 +317,11 @@ class Updater:
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
         for name, value in step.items():
             totals[name] = max(totals[name], value) if name == "gap" else totals[name] + value
-        ranks.sum_gradients(self.parameters)
-        length = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
-        if not isfinite(float(length)):
+        if not self.policy.sharded:
+            ranks.sum_gradients(self.parameters)
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
+        length = float(sharding.whole(norm))
+        if not isfinite(length):
             self.optimizer.zero_grad(set_to_none=True)
             raise Diverged("gradient")
         rehearsed = 0.0
@@ -279,19 +335,25 @@ class Updater:
         self.optimizer.step()
         self.masters.publish()
         self.step += 1
-        totals["grad"] += float(length)
+        totals["grad"] += length
         return rehearsed
 
     def _check_finite(self, samples: Sequence[TokenSample]) -> None:
         """Weights may be finite and useless: the next replies could not be drawn from them."""
         import torch
 
-        with torch.no_grad():
-            if samples and not bool(self.policy.logprobs(samples)[0].isfinite().all()):
-                raise Diverged("probability of replies")
+        for chunk, _ in passes(samples, 1, self.policy):
+            with torch.no_grad():
+                if not bool(self.policy.logprobs(chunk)[0].isfinite().all()):
+                    raise Diverged("probability of replies")
 
     def _backward(
-        self, chunk: list[TokenSample], reference: Policy | None, count: int, totals: dict[str, float]
+        self,
+        chunk: list[TokenSample],
+        reference: Policy | None,
+        count: int,
+        totals: dict[str, float],
+        counts: bool = True,
     ) -> None:
         import torch
 
@@ -299,11 +361,17 @@ class Updater:
         if reference is not None:
             with torch.no_grad():
                 expected = reference.logprobs(chunk)[0]
-        new, mask = self.policy.logprobs(chunk)
+        scores = self.policy.score(chunk, entropy=self.loss.entropy > 0)
+        new, mask = scores.logprobs, scores.mask
         old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
         advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
         kept = each(chunk, lambda sample: float(sample.kept)).to(new.device)
-        losses, divergence = policy_loss(new, old, mask, advantages, expected, self.loss, kept)
+        losses, divergence = policy_loss(
+            new, old, mask, advantages, expected, self.loss, kept, scores.entropy
+        )
+        if not counts:
+            torch.autograd.backward(losses.sum() * 0.0)
+            return
         totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
         loss: Tensor = losses.sum() / count
         if not isfinite(float(loss.detach())):
@@ -317,8 +385,10 @@ class Updater:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 
-        for chunk in chunks(samples, self.micro):
+        for chunk, counts in passes(samples, self.micro, self.policy):
             with torch.no_grad():
                 values, _ = self.policy.logprobs(chunk)
+            if not counts:
+                continue
             for sample, row in zip(chunk, values.tolist(), strict=True):
                 sample.logprobs = row[: len(sample.completion_ids)]

@@ -24,13 +24,12 @@ from ludens.models.openai_chat import OpenAIChat
 from ludens.models.settings import NetworkSettings, find_key
 from ludens.models.transport import Transport, check_address
 from ludens.train import ranks
-from ludens.train.policy import Player, Policy, TokenSample
+from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
 from ludens.train.transformers_policy import TransformersPolicy
-from ludens.train.update import chunks, right_padded
+from ludens.train.update import passes, right_padded
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch.nn import Parameter
 
 
@@ -252,19 +251,23 @@ class VllmPolicy(Policy):
         # Names of a run that was stopped may still be known to the server.
         self._names, self._pushes, self._pushed = token_hex(4), 0, ""
 
+    @property
+    def device(self) -> Any:
+        return self.local.device
+
     def agent(self, *, blind: bool = False) -> Agent:
         return _Player(self.model, replace(self.local.prompt, blind=blind), policy=self)
 
     async def publish(self) -> None:
         if not self.stale:
             return
-        names = ("", "")
+        names, whole = ("", ""), self.local.whole()
         if ranks.world()[0] == 0:
-            names = await self._push()
+            names = await self._push(whole.model)
         self.model.serve(*ranks.gather(names)[0])
         self.stale = False
 
-    async def _push(self) -> tuple[str, str]:
+    async def _push(self, model: Any) -> tuple[str, str]:
         """Write the weights and have the server load them; their name at the server, and their version."""
         self._pushes += 1
         version, lora = f"ludens-{self._names}-{self._pushes:06d}", self.local.options.lora
@@ -272,9 +275,9 @@ class VllmPolicy(Policy):
         try:
             path.mkdir(parents=True)
             if lora:
-                self.local.model.save_pretrained(path, selected_adapters=["default"])
+                model.save_pretrained(path, selected_adapters=["default"])
             else:
-                self.local.model.save_pretrained(path)
+                model.save_pretrained(path)
         except (OSError, RuntimeError) as error:
             shutil.rmtree(path, ignore_errors=True)
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
@@ -312,9 +315,11 @@ class VllmPolicy(Policy):
         import torch
 
         total = tokens = 0.0
-        for chunk in chunks(samples, 8):
+        for chunk, counts in passes(samples, 8, self.local):
             with torch.no_grad():
                 new, mask = self.local.logprobs(chunk)
+            if not counts:
+                continue
             old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
             total += float(((new - old).abs() * mask).sum())
             tokens += float(mask.sum())
@@ -327,8 +332,15 @@ class VllmPolicy(Policy):
     def parameters(self) -> list[Parameter]:
         return self.local.parameters()
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
-        return self.local.logprobs(samples)
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
+        return self.local.score(samples, entropy=entropy, state=state)
+
+    def shard(self) -> None:
+        self.local.shard()
+        self.sharded = True
+
+    def whole(self) -> Policy:
+        return self.local.whole()
 
     def frozen(self) -> Policy:
         return self.local.frozen()

@@ -55,7 +55,8 @@ def _install(folder: Path, rank: int) -> None:
         weights = [parameter for group in self.param_groups for parameter in group["params"]]
         if disturbed == str(rank):
             weights[0].data.view(-1)[0] += 1e-3
-        digest = blake2b(b"".join(w.detach().cpu().numpy().tobytes() for w in weights)).hexdigest()
+        values = [w.full_tensor() if hasattr(w, "full_tensor") else w for w in weights]
+        digest = blake2b(b"".join(w.detach().cpu().numpy().tobytes() for w in values)).hexdigest()
         with (folder / f"weights-{rank}").open("a") as file:
             file.write(f"{digest}\n")
         return result

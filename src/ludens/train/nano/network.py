@@ -317,12 +317,27 @@ class Network(nn.Module):
             for block in self.decoder.blocks:
                 block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
+    def forward(
+        self, pictures: Tensor, shown: Tensor, tokens: TokenBatch, last: int
+    ) -> tuple[Tensor, Tensor]:
+        """Logits after each of the last tokens, and the hidden state after the first of these.
+
+        Args:
+            pictures: From -1 to 1, (pictures, 3, side, side).
+            shown: The number of the picture of each row.
+        """
+        hidden = self._hidden(self.encoder(pictures)[shown], tokens)[:, -last:]
+        return self.decoder.head(hidden), hidden[:, 0].clone()  # a view would lose hooks of FSDP
+
     def logits(self, seen: Tensor, tokens: TokenBatch, last: int) -> Tensor:
+        out: Tensor = self.decoder.head(self._hidden(seen, tokens)[:, -last:])
+        return out
+
+    def _hidden(self, seen: Tensor, tokens: TokenBatch) -> Tensor:
         looks = self.decoder.look(seen)
         x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
-        hidden = self.decoder(x, looks, tokens.mask())
-        out: Tensor = self.decoder.head(hidden[:, -last:])
-        return out
+        hidden: Tensor = self.decoder(x, looks, tokens.mask())
+        return hidden
 
 
 @dataclass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -19,16 +19,18 @@ from torch.nn import Parameter
 from ludens.core.agent import Agent
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
+from ludens.core.spending import spending
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
+from ludens.train import sharding
 from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
 from ludens.train.nano.model import NanoModel, NanoQuestion
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
-from ludens.train.policy import Player, Policy, TokenSample
-from ludens.train.update import left_padded, right_padded
+from ludens.train.policy import Player, Policy, Scores, TokenSample
+from ludens.train.update import drawn_values, entropies, left_padded, right_padded
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
@@ -54,7 +56,7 @@ class NanoPolicy(Policy):
             raise BadOption(f"nano needs max_tokens below its longest = {size.longest}, not {max_tokens}.")
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.device = torch.device(device)
+        self._device = torch.device(device)
         self.size, self.vocabulary = size, vocabulary
         self.prompts = PROMPTS
         self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
@@ -71,6 +73,10 @@ class NanoPolicy(Policy):
         self._graphs = Graphs.on(self.device)
         self._model: _Live | None = None
 
+    @property
+    def device(self) -> torch.device:
+        return self._device
+
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
             # The composition of a batch must not depend on timing: it starts when all games wait.
@@ -86,20 +92,29 @@ class NanoPolicy(Policy):
     def encode(self, prompt: str) -> list[int]:
         return clipped(self.vocabulary.encode(prompt), self.size.longest - self.max_tokens)
 
-    def logprobs(self, samples: Sequence[TokenSample]) -> tuple[Tensor, Tensor]:
+    def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
         ids = torch.cat([prompts, completions], 1).to(self.device)
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
         padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
         temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
-        seen = self._seen(samples)
-        return self.values(ids, padding, mask, seen, temperatures[:, None, None]), mask
+        pictures, shown = self._shown(samples)
+        tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
+        with self._precision():
+            logits, states = self.network(centred(pictures), shown, tokens, mask.shape[1])
+        values = self._distribution(logits, temperatures[:, None, None])
+        return Scores(
+            drawn_values(values, ids, mask),
+            mask,
+            entropies(values) if entropy else None,
+            states if state else None,
+        )
 
     def see(self, pictures: Tensor) -> Tensor:
         """Features of pictures: bytes, (rows, 3, side, side)."""
         with self._precision():
-            seen: Tensor = self.network.encoder(pictures.float() / 127.5 - 1)
+            seen: Tensor = self.network.encoder(centred(pictures))
         return seen
 
     def values(
@@ -115,9 +130,7 @@ class NanoPolicy(Policy):
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
             logits = self.network.logits(seen, tokens, longest)
-        values = self._distribution(logits, temperature)
-        drawn = values.gather(-1, ids[:, -longest:, None])[..., 0]
-        return torch.where(mask.bool(), drawn, torch.zeros_like(drawn))
+        return drawn_values(self._distribution(logits, temperature), ids, mask)
 
     def sample(
         self,
@@ -127,7 +140,7 @@ class NanoPolicy(Policy):
     ) -> list[TokenRecord]:
         """Draw a reply to each prompt; with seeds, none depends on the others."""
         draws = Draws(seeds, self.longest_reply) if seeds is not None else None
-        with torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
+        with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
             return self._sample(prompts, pictures, draws)
 
     def _sample(
@@ -179,13 +192,18 @@ class NanoPolicy(Policy):
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
     def _seen(self, samples: Iterable[TokenSample]) -> Tensor:
-        """Features of the last picture of every sample. Players share pictures: each is looked at once."""
+        """Features of the last picture of every sample."""
+        pictures, shown = self._shown(samples)
+        return self.see(pictures)[shown]
+
+    def _shown(self, samples: Iterable[TokenSample]) -> tuple[Tensor, Tensor]:
+        """The last pictures of all samples, each once although players share them, and which is whose."""
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
         pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
         rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
-        return self.see(pictures.to(self.device))[rows]
+        return pictures.to(self.device), rows
 
     def _shrunk(self, picture: Picture | None) -> Tensor:
         key = _key(picture)
@@ -197,11 +215,37 @@ class NanoPolicy(Policy):
             self._pictures.popitem(last=False)
         return shrunk
 
+    def shard(self) -> None:
+        self._skeleton = sharding.skeleton(self.network)
+        sharding.share_out(self.network, (), self.device)
+        self.sharded, self._graphs = True, None  # a graph knows weights by where they were
+
+    @contextmanager
+    def unsharded(self) -> Iterator[None]:
+        with sharding.unsharded(self.network) if self.sharded else nullcontext():
+            yield
+
+    def whole(self) -> NanoPolicy:
+        if not self.sharded:
+            return self
+        weights = {name: sharding.whole(value) for name, value in self.network.named_parameters()}
+        twin = copy.copy(self)
+        twin.network, twin.sharded, twin._model = copy.deepcopy(self._skeleton), False, None
+        sharding.fill(twin.network, weights, dict(self.network.named_buffers()))
+        return twin
+
     def frozen(self) -> NanoPolicy:
         twin = copy.copy(self)
-        twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
+        if self.sharded:
+            twin.network = copy.deepcopy(self._skeleton)
+            sharding.share_out(twin.network, (), self.device)
+            sharding.make_empty(twin.network, self.device)
+            sharding.copy_shares(self.network, twin.network)
+            twin.network.requires_grad_(False).eval()
+        else:
+            twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
-        twin._graphs = Graphs.on(self.device)
+        twin._graphs = None if self.sharded else Graphs.on(self.device)
         twin._model = None
         return twin
 
@@ -220,7 +264,11 @@ class NanoPolicy(Policy):
 
     def load(self, folder: Path) -> None:
         weights = StoredModel.read(folder).weights(folder)
-        self.network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+        tensors = {name: torch.tensor(array) for name, array in weights.items()}
+        if self.sharded:
+            sharding.set_weights(self.network, tensors)
+        else:
+            self.network.load_state_dict(tensors)
 
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
@@ -240,6 +288,11 @@ class _Live(NanoModel):
         assert isinstance(self.sampler, NanoPolicy)
         prompts, pictures, seeds = zip(*questions, strict=True)
         return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
+
+
+def centred(pictures: Tensor) -> Tensor:
+    """Bytes as numbers from -1 to 1."""
+    return pictures.float() / 127.5 - 1
 
 
 def _key(picture: Picture | None) -> str:

@@ -1,0 +1,25 @@
+"""Where time goes: seconds of this process by kind of work, for those who measure a whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+_SPENT: defaultdict[str, float] = defaultdict(float)
+
+
+@contextmanager
+def spending(kind: str) -> Iterator[None]:
+    """Count the time meanwhile as this kind of work."""
+    began = perf_counter()
+    try:
+        yield
+    finally:
+        _SPENT[kind] += perf_counter() - began
+
+
+def spent(kind: str) -> float:
+    """Seconds since the process began."""
+    return _SPENT[kind]
