@@ -7,6 +7,7 @@ always be rebuilt from an episode.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from ludens.core.config import PlayConfig
@@ -63,6 +64,9 @@ class Ask:
         return replace(self, refused=(*self.refused, (reply, reason)))
 
 
+_UNCOUNTED = nullcontext()
+
+
 def build_ask(
     view: View,
     state: State,
@@ -79,7 +83,7 @@ def build_ask(
     With `tools` it is to be answered through a tool call.
     """
     format = view.format(state, seat)
-    with spending("draw"):
+    with _UNCOUNTED if sees in ("state", "nothing") else spending("draw"):
         observation = view.observe(state, seat, sees)
     return Ask(
         seat=seat,
