@@ -135,7 +135,7 @@ async def test_the_command_plays_through_a_provider_of_inspect(tmp_path: Path) -
 
 def test_a_run_as_logs(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    evaluate("demo", ["bot/best"], tasks=["tic_tac_toe"], limit=2, out=run)
+    evaluate("demo", ["bot/best"], tasks=["tic_tac_toe"], limit=4, out=run)
     assert main(["export", str(run), "--to", "inspect", "--out", str(tmp_path / "logs")]) == 0
     [file] = (tmp_path / "logs").iterdir()
     log = read_eval_log(str(file), resolve_attachments=True)
@@ -144,7 +144,7 @@ def test_a_run_as_logs(tmp_path: Path) -> None:
     estimate = row.cells["tic_tac_toe"].shown()
     metrics = log.results.scores[0].metrics
     assert (metrics["mean"].value, metrics["low"].value) == (estimate.mean, estimate.low)
-    assert len(log.samples) == 2
+    assert len(log.samples) == 4
     for sample in log.samples:
         assert any("data:image/png" in str(message.content) for message in sample.messages)
     assert export_logs(results, tmp_path / "again")

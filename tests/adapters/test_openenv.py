@@ -18,9 +18,11 @@ from openenv.core.generic_client import GenericEnvClient
 from ludens import agent, make, play_sync
 from ludens.adapters.openenv import LudensAction, LudensEnvironment
 from ludens.core.errors import BadOption, UnknownName
-from ludens.run.task import MODEL, EpisodeResult, entrant_seats, suite
+from ludens.run.task import MODEL, EpisodeResult, entrant_seats, import_suite, suite
+from tests.support.runs import QUICK
 
-SUITE = "demo"
+SUITE = QUICK
+import_suite(SUITE)
 
 
 def test_version() -> None:

@@ -12,7 +12,7 @@ import pytest
 from ludens.cli import main
 from ludens.run.results import load_results
 
-WORDS = ["eval", "demo", "--model", "bot/best", "--tasks", "tic_tac_toe", "--limit", "2"]
+WORDS = ["eval", "demo", "--model", "bot/best", "--tasks", "tic_tac_toe", "--limit", "4"]
 
 
 def expected(run: Path) -> dict[str, float]:
