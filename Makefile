@@ -64,6 +64,9 @@ format: $(VENV)/.ready-dev ## Format the code and apply safe fixes
 bench: $(VENV)/.ready-demo ## Run benchmarks
 	@$(BIN)/ludens bench $(ARGS)
 
+# The notice of the theme about its successor is no warning about these pages.
+docs: export NO_MKDOCS_2_WARNING := 1
+
 docs: $(VENV)/.ready-docs ## Build the documentation into site/
 	@$(BIN)/mkdocs build --strict $(ARGS)
 
