@@ -17,6 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 NEEDS = {
+    "extra": "an extra of Ludens",
     "files": "files of your own",
     "gpu": "a GPU",
     "key": "an API key",
