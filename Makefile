@@ -96,8 +96,8 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@ $(VENV)/.ready-demo
 
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, development tools, tested extras, Ray and robots into $(VENV)"
-	@$(PIP) --editable '.[$(TESTED),ray,robots]'
+	@$(SAY) "installing Ludens, development tools, tested extras, documentation tools, Ray and robots into $(VENV)"
+	@$(PIP) --editable '.[$(TESTED),docs,ray,robots]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python
