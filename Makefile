@@ -64,6 +64,9 @@ format: $(VENV)/.ready-dev ## Format the code and apply safe fixes
 bench: $(VENV)/.ready-demo ## Run benchmarks
 	@$(BIN)/ludens bench $(ARGS)
 
+# The notice of the theme about its successor is no warning about these pages.
+docs: export NO_MKDOCS_2_WARNING := 1
+
 docs: $(VENV)/.ready-docs ## Build the documentation into site/
 	@$(BIN)/mkdocs build --strict $(ARGS)
 
@@ -93,8 +96,8 @@ $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@touch $@ $(VENV)/.ready-demo
 
 $(VENV)/.ready-slow: pyproject.toml constraints.txt $(BIN)/python | same-python
-	@$(SAY) "installing Ludens, development tools, tested extras, Ray and robots into $(VENV)"
-	@$(PIP) --editable '.[$(TESTED),ray,robots]'
+	@$(SAY) "installing Ludens, development tools, tested extras, documentation tools, Ray and robots into $(VENV)"
+	@$(PIP) --editable '.[$(TESTED),docs,ray,robots]'
 	@touch $@ $(VENV)/.ready-dev $(VENV)/.ready-demo
 
 $(VENV)/.ready-docs: pyproject.toml constraints.txt $(BIN)/python | same-python

@@ -20,6 +20,7 @@ SLOW = "slow: runs with --slow"
 ALLOWED_SKIPS = {
     SLOW: "runs with `make slow`",
     "needs the extra robots": "a slow test; `make slow` installs the extra",
+    "needs the extra docs": "a slow test; `make slow` installs the extra",
     "LUDENS_OVERCOOKED_PYTHON": "Overcooked-AI needs numpy below 2 and thus an environment of its own",
     "Chromium is not installed": "`.ci/run` installs it where it can",
     "LaTeX is not installed": "`.ci/run` installs it where it can",

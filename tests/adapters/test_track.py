@@ -66,9 +66,9 @@ def test_tensorboard(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_trackio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))  # read when it is imported
     trackio = pytest.importorskip("trackio", reason="trackio: runs with `make adapters`")
     assert trackio.__version__ >= "0.43"
-    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
     from trackio.sqlite_storage import SQLiteStorage
 
     assert main([*WORDS, "--out", str(tmp_path / "run"), "--track", "trackio:games"]) == 0

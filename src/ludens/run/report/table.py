@@ -249,7 +249,16 @@ def _drawn(grid: _Grid, width: int) -> str:
     for row in grid.rows[1:]:
         drawn.add_row(*row)
     out = io.StringIO()
-    Console(file=out, width=width, markup=False, highlight=False, emoji=False, color_system=None).print(drawn)
+    console = Console(
+        file=out,
+        width=width,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        color_system=None,
+        force_jupyter=False,  # in a notebook, Rich would display the table instead of writing it
+    )
+    console.print(drawn)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
