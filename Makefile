@@ -17,7 +17,7 @@ TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,g
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
 ADAPTERS ?= gym mcp openenv inspect verifiers track
 # What `make minimal` and `make newest` run: something of every package, without the extras that are large.
-VERSION_TESTS := tests/core tests/draw tests/games tests/agents tests/models tests/pictures tests/run tests/web tests/test_loop.py \
+VERSION_TESTS := tests/core tests/draw tests/games tests/models tests/run tests/web tests/test_loop.py tests/test_public.py \
 	tests/cli/test_check.py tests/cli/test_demo.py tests/cli/test_eval.py tests/cli/test_report.py tests/cli/test_help.py tests/cli/test_games.py
 SAY := printf '==> %s\n'
 
