@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint con
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
 ADAPTERS ?= gym mcp openenv inspect verifiers track
-# What `make minimal` and `make newest` run: something of every package, without the extras that are large.
+# What `make minimal` and `make newest` run: something of every package, without the extras that are large. Pages need playwright.
 VERSION_TESTS := tests/core tests/draw tests/games tests/models tests/run tests/web tests/test_loop.py tests/test_public.py \
 	tests/cli/test_check.py tests/cli/test_demo.py tests/cli/test_eval.py tests/cli/test_report.py tests/cli/test_help.py tests/cli/test_games.py
 SAY := printf '==> %s\n'
@@ -133,7 +133,7 @@ $(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-pytho
 	@"$(PYTHON)" -m venv $(@D)
 	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet uv
 	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --resolution $(RESOLUTION) --only-binary :all: \
-		--no-binary ludens --editable '.[fast,data,atari,sign,test]'
+		--no-binary ludens --editable '.[fast,data,atari,sign,test]' 'playwright>=1.50'
 	@touch $@
 
 $(BIN)/python:
