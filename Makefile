@@ -16,11 +16,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint con
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
 ADAPTERS ?= gym mcp openenv inspect verifiers track
+# What `make minimal` and `make newest` run: something of every package, without the extras that are large. Pages need playwright.
+VERSION_TESTS := tests/core tests/draw tests/games tests/models tests/run tests/web tests/test_loop.py tests/test_public.py \
+	tests/cli/test_check.py tests/cli/test_demo.py tests/cli/test_eval.py tests/cli/test_report.py tests/cli/test_help.py tests/cli/test_games.py
 SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test slow adapters mutants lint format bench docs report hooks clean distclean same-python
+.PHONY: help demo test slow adapters minimal newest mutants lint format bench docs report hooks clean distclean same-python
 
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -44,6 +47,12 @@ adapters: $(ADAPTERS:%=adapter-%) ## Tests of adapters, each in .venv-adapters/N
 adapter-%: .venv-adapters/%/.ready
 	@$(SAY) "tests of the adapter $*"
 	@.venv-adapters/$*/bin/python -m pytest --slow $(or $(wildcard tests/adapters/test_$*.py tests/adapters/test_$*_*.py),tests/adapters/test_$*.py) $(ARGS)
+
+minimal: .venv-minimal/.ready ## Core tests with the lowest versions of dependencies that are accepted
+newest: .venv-newest/.ready ## Core tests with the newest versions of dependencies
+minimal newest:
+	@$(SAY) "tests with the versions of .venv-$@"
+	@.venv-$@/bin/python -m pytest -n $(JOBS) --dist worksteal $(VERSION_TESTS) $(ARGS)
 
 mutants: $(VENV)/.ready-dev ## Put small faults into the source and print those that no test notices
 	@$(BIN)/python -m tests.mutants --jobs $(JOBS) $(ARGS)
@@ -81,7 +90,7 @@ clean: ## Remove build output and caches
 	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment too
-	@rm -rf .venv .venv-adapters
+	@rm -rf .venv .venv-adapters .venv-minimal .venv-newest
 
 # One stamp file per environment: reinstalls only when the requirements change.
 
@@ -118,6 +127,16 @@ $(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-pytho
 	@"$(PYTHON)" -m venv .venv-adapters/$*
 	@.venv-adapters/$*/bin/python -m pip --disable-pip-version-check install --quiet uv
 	@.venv-adapters/$*/bin/python -m uv pip install --quiet --python .venv-adapters/$*/bin/python --editable '.[fast,data,atari,test,$*]'
+	@touch $@
+
+.venv-minimal/.ready: RESOLUTION := lowest-direct
+.venv-newest/.ready: RESOLUTION := highest
+.venv-minimal/.ready .venv-newest/.ready: pyproject.toml
+	@$(SAY) "installing Ludens with the $(RESOLUTION) versions into $(@D)"
+	@"$(PYTHON)" -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet uv
+	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --resolution $(RESOLUTION) --only-binary :all: \
+		--no-binary ludens --editable '.[fast,data,atari,sign,test]' 'playwright>=1.50'
 	@touch $@
 
 $(BIN)/python:

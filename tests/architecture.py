@@ -35,6 +35,11 @@ NUMPY_ALLOWED = {
     "default_rng", "get_state",
 }  # fmt: skip
 NEEDS_SEED = {"random.Random", "numpy.random.default_rng", "numpy.random.SeedSequence"}
+# Modules of the standard library that Windows does not have.
+POSIX_ONLY = {
+    "crypt", "curses", "fcntl", "grp", "nis", "ossaudiodev", "posix", "pty", "pwd", "readline", "resource",
+    "spwd", "syslog", "termios", "tty",
+}  # fmt: skip
 # The conformance check restores the global generators after testing whether a game uses them.
 TESTING_ALLOWED = {"random.setstate", "numpy.random.set_state"}
 
@@ -102,6 +107,34 @@ def shared_randomness(tree: Tree) -> list[str]:
                 for name in used
                 if _is_shared(name) and name not in allowed
             ]
+    return violations
+
+
+def posix_imports(tree: Tree) -> list[str]:
+    """Imports of modules that Windows lacks, other than in a function and in a `try` that handles it."""
+    violations = []
+    for module in tree.modules:
+        handled = {
+            imported
+            for function in ast.walk(module.syntax)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for attempt in ast.walk(function)
+            if isinstance(attempt, ast.Try) and attempt.handlers
+            for statement in attempt.body
+            for imported in ast.walk(statement)
+        }
+        for node in ast.walk(module.syntax):
+            if isinstance(node, ast.Import):
+                names = {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = {(node.module or "").partition(".")[0]}
+            else:
+                continue
+            if node not in handled:
+                violations += [
+                    f"{module.path}:{node.lineno}: Windows has no {name}; import it in a function, in a `try`"
+                    for name in sorted(names & POSIX_ONLY)
+                ]
     return violations
 
 

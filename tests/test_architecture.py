@@ -19,6 +19,7 @@ from tests.architecture import (
     Tree,
     long_files,
     names_of_higher_layers,
+    posix_imports,
     shared_randomness,
 )
 
@@ -32,6 +33,7 @@ SOUND = {
     "core/agent.py": "class Agent: ...",
     "core/errors.py": "",
     "core/random.py": "import numpy as np\ndef stream(seed): return np.random.default_rng(seed)",
+    "core/files.py": "def lock():\n    try:\n        import fcntl\n    except ImportError:\n        return",
     "draw/__init__.py": "import random\nfrom ludens.core import Game\nDICE = random.Random(3)",
     "pictures/__init__.py": "import ludens.draw",
     "agents/__init__.py": "from .bots import Bot",
@@ -102,6 +104,10 @@ def test_ludens_uses_seeded_randomness_only(source: Tree) -> None:
     assert shared_randomness(source) == []
 
 
+def test_ludens_can_be_imported_on_windows(source: Tree) -> None:
+    assert posix_imports(source) == []
+
+
 def test_ludens_names_no_higher_layer(source: Tree) -> None:
     assert not list(names_of_higher_layers(source))
 
@@ -110,7 +116,7 @@ def test_ludens_has_no_cycle_through_a_package() -> None:
     assert package_cycles("ludens") == []
 
 
-@pytest.mark.parametrize("check", [long_files, names_of_higher_layers, shared_randomness])
+@pytest.mark.parametrize("check", [long_files, names_of_higher_layers, posix_imports, shared_randomness])
 def test_a_sound_tree_passes(check: Check, tmp_path: Path) -> None:
     assert check(Tree(write(tmp_path, SOUND))) == []
 
@@ -185,6 +191,21 @@ def test_shared_randomness_is_found(text: str, name: str, tmp_path: Path) -> Non
     line = text.count("\n") + 1
     [found] = shared_randomness(Tree(write(tmp_path, {"core/dice.py": text})))
     assert found.startswith(f"core/dice.py:{line}: {name} is not seeded")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import fcntl",
+        "from resource import getrlimit",
+        "try:\n    import termios\nexcept ImportError:\n    termios = None",
+        "def lock():\n    import fcntl",
+        "def lock():\n    try:\n        pass\n    except OSError:\n        import pwd",
+    ],
+)
+def test_imports_that_windows_lacks_are_found(text: str, tmp_path: Path) -> None:
+    [message] = posix_imports(Tree(write(tmp_path, {"core/files.py": text})))
+    assert "Windows has no" in message
 
 
 def test_faults_of_the_mutation_check_fit_the_source() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ludens.core.loading import CATALOGUES
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 CATALOGUES.update(
     {

@@ -1,5 +1,7 @@
 """The adapter against OpenSpiel itself: names, chance, secrets, and the cost of one more game."""
 
+import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,8 +9,10 @@ import pyspiel
 import pytest
 
 import ludens
-from ludens.core.errors import Illegal
+from ludens.cli.lists import _NEEDED
+from ludens.core.errors import Illegal, MissingExtra, MissingPackage
 from ludens.core.view import RenderOptions, View
+from ludens.games import open_spiel
 from ludens.games.open_spiel import SpielGame
 
 
@@ -125,3 +129,23 @@ def test_clones_are_independent() -> None:
     copy.apply({"x": "A1"})
     assert "A1" in state.legal("x")  # type: ignore[operator]
     assert copy.to_act == ("o",)
+
+
+def test_a_missing_open_spiel_disables_only_its_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    open_spiel._load.cache_clear()
+    refused = {}
+    for name in ludens.GAMES.names():
+        try:
+            game = ludens.make(name)
+            state = game.start(0)
+            game.view(RenderOptions()).image(state, game.seats[0])
+        except MissingPackage as error:
+            refused[name] = str(error)
+        except MissingExtra:
+            pass
+    assert set(refused) == {name for name, module in _NEEDED.items() if module == "pyspiel"}
+    message = (
+        r"\w+ needs open_spiel, which cannot be imported \(.+\): pip install --force-reinstall open_spiel\."
+    )
+    assert all(re.fullmatch(message, text) for text in refused.values())

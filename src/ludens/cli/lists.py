@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 
 Description = dict[str, Any]
 _LISTING = Path(__file__).with_name("games.json")
-_NEEDED = {"pong": "ale_py"}
-"""Game to the optional module it needs: where that is missing, the list says so."""
+_ON_OPEN_SPIEL = (
+    "breakthrough", "chess", "gomoku", "hanabi", "kuhn_poker", "reversi", "rule", "tic_tac_toe",
+    "tiny_hanabi", "vs-bench/kuhn",
+)  # fmt: skip
+_NEEDED = {"pong": "ale_py"} | dict.fromkeys(_ON_OPEN_SPIEL, "pyspiel")
+"""Game to the module it needs, with its default options: where that is missing, the list says so."""
 _OPTION_FIELDS = ("help", "low", "high", "choices")
 
 

@@ -5,6 +5,7 @@ LudensError
 │   ├── UnknownName       no such game, seat, theme, agent, option ... (suggests the nearest name)
 │   ├── BadOption         a known option with a wrong value
 │   ├── MissingExtra      an optional dependency is not installed (says how to install it)
+│   ├── MissingPackage    a required package is missing or broken: only what needs it does not work
 │   ├── BadFile           a file that cannot be read or written, or has wrong contents
 │   │   └── MissingPictures   the picture set of an episode is not here
 │   ├── MissingKey        no environment variable holds the API key of a model
@@ -75,6 +76,17 @@ class MissingExtra(UsageError):
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'ludens[{extra}]'.")
         self.extra = extra
+
+
+class MissingPackage(UsageError):
+    """A required package that cannot be imported: only what needs it does not work."""
+
+    def __init__(self, what: str, package: str, error: ImportError) -> None:
+        reason = shorten(" ".join(str(error).split()).rstrip("."), 200)
+        super().__init__(
+            f"{what} needs {package}, which cannot be imported ({reason}): "
+            f"pip install --force-reinstall {package}."
+        )
 
 
 class BadFile(UsageError):

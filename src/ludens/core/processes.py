@@ -36,8 +36,12 @@ class WorkerDied(Exception):
 def blocked_signals() -> Iterator[None]:
     """Block SIGINT and SIGTERM; a process started meanwhile inherits the mask and never receives them.
 
-    Terminals, `timeout` and schedulers send them to every process of a run; the main process decides.
+    Terminals, `timeout` and schedulers send them to every process of a run; the main process decides. Where
+    signals cannot be blocked (Windows), Ctrl-C reaches every process.
     """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
     resource_tracker.ensure_running()  # else it would start with the signals blocked, and unblock them
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from ludens.core.errors import MissingPackage
 from ludens.core.game import Game
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
@@ -30,14 +31,17 @@ class SpielGame(Game):
 
     @property
     def spiel(self) -> pyspiel.Game:
-        return _load(self.spiel_name, tuple(sorted(self.spiel_parameters.items())))
+        try:
+            return _load(self.spiel_name, tuple(sorted(self.spiel_parameters.items())))
+        except ImportError as error:
+            raise MissingPackage(self.name, "open_spiel", error) from None
 
     @property
     def searchable(self) -> bool:
         """Whether tree search applies: perfect information, one seat at a time."""
+        kind = self.spiel.get_type()
         import pyspiel
 
-        kind = self.spiel.get_type()
         open_to_all = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
         return bool(open_to_all and kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL)
 

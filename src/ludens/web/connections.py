@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import resource
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
@@ -199,6 +198,12 @@ async def listen(
 
 def _raise_file_limit() -> int:
     """Raise the limit of file descriptors where the system allows it; returns the limit."""
+    try:
+        import resource
+    except (
+        ImportError
+    ):  # Windows has no limit that a process can raise, and connections do not count as files
+        return MOST_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
     if soft == resource.RLIM_INFINITY or soft >= wanted:

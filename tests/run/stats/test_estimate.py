@@ -31,7 +31,7 @@ def same(a: Estimate, b: Estimate) -> bool:
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8, 9, 30, 1000])
 def test_quantiles_of_student_are_those_of_scipy(n: int) -> None:
-    assert student(n) == pytest.approx(scipy_stats.t.ppf(0.975, n - 1), rel=1e-12)
+    assert student(n) == pytest.approx(scipy_stats.t.ppf(0.975, n - 1), rel=1e-10)  # scipy 1.15 is less exact
 
 
 def test_importing_the_module_loads_no_scipy() -> None:

@@ -1,0 +1,1 @@
+"""Kayles, a game for Ludens."""
