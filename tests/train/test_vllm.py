@@ -53,7 +53,7 @@ def sharp(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def recipe_of(folder: Path, url: str, lora: int = 4, **server: Any) -> Recipe:
+def recipe_of(folder: Path, url: str, lora: int = 4, episodes: int = 1, **server: Any) -> Recipe:
     return Recipe.of(
         {
             "run": {"iterations": 2},
@@ -66,7 +66,7 @@ def recipe_of(folder: Path, url: str, lora: int = 4, **server: Any) -> Recipe:
                 "device": "cpu",
             },
             "server": {"url": url, "retries": 0, **server},
-            "play": {"game": "kuhn_poker", "episodes": 1, "held_out": 0},
+            "play": {"game": "kuhn_poker", "episodes": episodes, "held_out": 0},
             "opponents": [{"players": {"second": "bot/random"}}],
             "advantage": {"kind": "none"},
             "loss": {"kl": 0.0},
@@ -210,6 +210,28 @@ def test_a_server_that_dies_during_play_stops_the_run(
             iterate(trainer)
 
 
+@pytest.mark.parametrize("lora", [pytest.param(0, marks=pytest.mark.slow), 4])
+def test_servers_share_the_games_and_one_that_is_gone_is_left_out(
+    folder: Path, tmp_path: Path, lora: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with VllmStandIn(folder) as one, VllmStandIn(folder) as other:
+        trainer = trainer_of(recipe_of(folder, f"{one.url} {other.url}", lora, episodes=6), tmp_path)
+        [first] = iterate(trainer)
+        asked = [server.counts["/v1/chat/completions"] for server in (one, other)]
+        assert min(asked) > 0.3 * sum(asked)
+        other.faults.add("down during play")
+        [second] = iterate(trainer)
+        assert f"the vLLM server at {other.url} is left out" in caplog.text
+        other.faults.add("down")
+        [third] = iterate(trainer)
+        other.faults.clear()
+        before = other.counts["/v1/chat/completions"]
+        [fourth] = iterate(trainer)
+        assert other.counts["/v1/chat/completions"] > before
+        assert {measured["episodes"] for measured in (first, second, third, fourth)} == {6}
+        assert max(measured["gap"] for measured in (first, second, third, fourth)) < 1e-3
+
+
 def test_seeds_depend_on_episode_and_iteration(folder: Path, tmp_path: Path) -> None:
     policy = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path)
     game = ludens.make("kuhn_poker")
@@ -234,10 +256,11 @@ def test_one_rank_pushes_and_all_ask_for_what_it_pushed(
 ) -> None:
     policy = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path)
     monkeypatch.setattr(ranks, "world", lambda: (1, 2))
-    monkeypatch.setattr(ranks, "gather", lambda own: [("adapter-7", "7"), own])
+    monkeypatch.setattr(ranks, "gather", lambda own: [({"http://127.0.0.1:1": "adapter-7"}, "7"), own])
     asyncio.run(policy.publish())
-    assert policy.model.model_name == "adapter-7"
-    assert policy.model.extra["cache_salt"] == "7"
+    [model] = policy.model.members.values()
+    assert model.model_name == "adapter-7"
+    assert model.extra["cache_salt"] == "7"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -267,7 +290,7 @@ def both(agent: Agent) -> dict[str, Agent]:
 
 
 def test_answers_without_log_probabilities(folder: Path, tmp_path: Path) -> None:
-    model = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path).model
+    [model] = policy_of(recipe_of(folder, "http://127.0.0.1:1"), tmp_path).model.members.values()
     content = [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]
     choice: dict[str, Any] = {
         "message": {"content": "ab"},

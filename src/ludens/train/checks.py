@@ -86,7 +86,10 @@ def check(recipe: Recipe) -> None:
     if path and local and not Path(path).is_dir():
         raise BadOption(f"the recipe's model.path {path} is not a folder.")
     if recipe.server.url:
-        check_address(recipe.server.url)
+        for url in recipe.server.urls:
+            check_address(url)
+        if len(set(recipe.server.urls)) < len(recipe.server.urls):
+            raise BadOption("the recipe's server.url names a server twice.")
         if recipe.model.kind != "hf":
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
     get_theme(play.theme)
@@ -200,7 +203,9 @@ def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
             if access.touch is Touch.PLAYER:
                 yield from _player(access.value, game)
             else:
-                yield replace(access, sends_key=bool(os.environ.get(PROVIDERS["vllm"].keys[0])))
+                sends_key = bool(os.environ.get(PROVIDERS["vllm"].keys[0]))
+                values = access.value.split() if access.touch is Touch.CONNECT else [access.value]
+                yield from (replace(access, value=value, sends_key=sends_key) for value in values)
     for player in {name for each in recipe.opponents for name in each.players.values()}:
         yield from _player(player, recipe.play.game)
 

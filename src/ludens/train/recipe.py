@@ -86,9 +86,13 @@ class ModelOptions(Section, name="model"):
 
 @dataclass(frozen=True)
 class ServerOptions(Section, name="server"):
-    """A vLLM server that draws the learner's replies; without an address they are drawn in this process."""
+    """vLLM servers that draw the learner's replies; without an address they are drawn in this process."""
 
-    url: str = option("", help="address of the server, such as http://127.0.0.1:8000", touches=Touch.CONNECT)
+    url: str = option(
+        "",
+        help="address of the server, such as http://127.0.0.1:8000; several are separated by spaces",
+        touches=Touch.CONNECT,
+    )
     folder: str = option(
         "", help="where weights are written for it; empty for the output folder", touches=Touch.WRITE
     )
@@ -96,6 +100,10 @@ class ServerOptions(Section, name="server"):
     gap: float = option(0.1, low=0, help="largest mean difference of log-probabilities in these replies")
     timeout: float = option(600.0, low=1, help="seconds until a request to the server fails")
     retries: int = option(5, low=0, help="retries of a request for a reply, within a minute of errors")
+
+    @property
+    def urls(self) -> list[str]:
+        return self.url.split()
 
 
 @dataclass(frozen=True)

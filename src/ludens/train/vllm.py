@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from logging import getLogger
 from math import isfinite
 from pathlib import Path
 from secrets import token_hex
@@ -16,7 +17,7 @@ import orjson
 from ludens.core.agent import Agent, Ask
 from ludens.core.errors import AgentFailure, UsageError
 from ludens.core.spec import Spec
-from ludens.models.chat import Answer, Request, Sampling, Tokens
+from ludens.models.chat import Answer, Model, Request, Sampling, Tokens
 from ludens.models.errors import Secret, TransientError, error_message
 from ludens.models.generation import end_tokens, placeholders
 from ludens.models.local import conversation
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
     from torch.nn import Parameter
 
 
+log = getLogger(__name__)
+
 AGAIN = "repeat the command: the run goes on from its last checkpoint"
+
+
+class ServerGone(UsageError):
+    """A server that does not answer: others, if there are any, take over."""
 
 
 class VllmServer:
@@ -95,7 +102,7 @@ class VllmServer:
         try:
             status, _, data = await (transport.get() if body is None else transport.post(orjson.dumps(body)))
         except TransientError as error:
-            raise UsageError(f"the vLLM server does not answer ({error}): start it and {AGAIN}.") from None
+            raise ServerGone(f"the vLLM server does not answer ({error}): start it and {AGAIN}.") from None
         finally:
             await transport.close()
         return status, data
@@ -159,7 +166,7 @@ class VllmModel(OpenAIChat):
         try:
             answer = await super().answer(request)
         except AgentFailure as error:
-            raise UsageError(f"{str(error).removesuffix('.')}: check the server and {AGAIN}.") from None
+            raise ServerGone(f"{str(error).removesuffix('.')}: check the server and {AGAIN}.") from None
         if answer.tokens is None:
             raise UsageError(f"the server at {self.address} blocks a prompt: {answer.text}")
         if self._unchecked > 0:
@@ -222,6 +229,46 @@ class VllmModel(OpenAIChat):
             )
 
 
+class VllmFleet(Model):
+    """Several servers with the same weights: the least busy one is asked, one that is gone is left out."""
+
+    def __init__(self, members: Mapping[str, VllmModel]) -> None:
+        super().__init__(f"vllm/{NAME}")
+        self.members = dict(members)
+        """Address to model."""
+        self._answering = list(members)
+        """Servers that answer, the one that was asked last at the end."""
+        self._busy = dict.fromkeys(members, 0)
+        """How many requests to each server are under way."""
+
+    def serve(self, names: Mapping[str, str], version: str) -> None:
+        """Ask these servers, for the weights that each has under a name; others did not take them."""
+        self._answering = list(names)
+        for root, name in names.items():
+            self.members[root].serve(name, version)
+
+    async def answer(self, request: Request) -> Answer:
+        while True:
+            root = min(self._answering, key=self._busy.__getitem__)
+            self._answering.remove(root)
+            self._answering.append(root)
+            self._busy[root] += 1
+            try:
+                return await self.members[root].answer(request)
+            except ServerGone as error:
+                if self._answering == [root]:
+                    raise
+                if root in self._answering:
+                    self._answering.remove(root)
+                    log.warning("the vLLM server at %s is left out of this iteration: %s", root, error)
+            finally:
+                self._busy[root] -= 1
+
+    async def close(self) -> None:
+        for member in self.members.values():
+            await member.close()
+
+
 def _ids(value: object) -> list[int]:
     return value if isinstance(value, list) and all(type(token) is int for token in value) else []
 
@@ -243,13 +290,20 @@ class VllmPolicy(Policy):
         self.stale = True
         """Whether the weights may have changed since the server got them."""
         secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
-        self.server = VllmServer(options.url, options.timeout, secret)
-        ends, never, root = end_tokens(local.base), placeholders(local.base), self.server.root
-        self.model = VllmModel(
-            options, local.options, local.processor, ends, never, secret, root, concurrency
+        self.servers = [VllmServer(url, options.timeout, secret) for url in options.urls]
+        ends, never = end_tokens(local.base), placeholders(local.base)
+        self.model = VllmFleet(
+            {
+                server.root: VllmModel(
+                    options, local.options, local.processor, ends, never, secret, server.root, concurrency
+                )
+                for server in self.servers
+            }
         )
-        # Names of a run that was stopped may still be known to the server.
-        self._names, self._pushes, self._pushed = token_hex(4), 0, ""
+        # Names of a run that was stopped may still be known to a server.
+        self._names, self._pushes = token_hex(4), 0
+        self._pushed: dict[str, str] = {}
+        """Server to the version that it has."""
 
     @property
     def device(self) -> Any:
@@ -261,14 +315,15 @@ class VllmPolicy(Policy):
     async def publish(self) -> None:
         if not self.stale:
             return
-        names, whole = ("", ""), self.local.whole()
+        names: tuple[dict[str, str], str] = ({}, "")
+        whole = self.local.whole()
         if ranks.world()[0] == 0:
             names = await self._push(whole.model)
         self.model.serve(*ranks.gather(names)[0])
         self.stale = False
 
-    async def _push(self, model: Any) -> tuple[str, str]:
-        """Write the weights and have the server load them; their name at the server, and their version."""
+    async def _push(self, model: Any) -> tuple[dict[str, str], str]:
+        """Write the weights and have the servers load them; their name at each server, and their version."""
         self._pushes += 1
         version, lora = f"ludens-{self._names}-{self._pushes:06d}", self.local.options.lora
         path = self.folder / version
@@ -285,20 +340,33 @@ class VllmPolicy(Policy):
                 f"the weights for the vLLM server cannot be written to {path}: {reason}."
             ) from None
         try:
-            if lora:
-                await self.server.load_adapter(version, path, lora)
-            else:
-                await self.server.reload(path, vision=not self.local.options.freeze_vision)
-            name = version if lora else await self.server.base_model()
+            names = await self._load(path, version, lora)
         except UsageError:
             shutil.rmtree(path, ignore_errors=True)
             raise
-        if self._pushed:
-            if lora:
-                await self.server.unload_adapter(self._pushed)
-            shutil.rmtree(self.folder / self._pushed, ignore_errors=True)
-        self._pushed = version
-        return name, version
+        for old in set(self._pushed.values()):
+            shutil.rmtree(self.folder / old, ignore_errors=True)
+        self._pushed = dict.fromkeys(names, version)
+        return names, version
+
+    async def _load(self, path: Path, version: str, lora: int) -> dict[str, str]:
+        """The name of the weights at each server that took them; those that are gone are left out."""
+        names, gone = dict[str, str](), list[ServerGone]()
+        for server in self.servers:
+            try:
+                if lora:
+                    await server.load_adapter(version, path, lora)
+                    if old := self._pushed.get(server.root):
+                        await server.unload_adapter(old)
+                else:
+                    await server.reload(path, vision=not self.local.options.freeze_vision)
+                names[server.root] = version if lora else await server.base_model()
+            except ServerGone as error:
+                gone.append(error)
+                log.warning("the vLLM server at %s is left out of this iteration: %s", server.root, error)
+        if not names:
+            raise gone[0]
+        return names
 
     def verify(self, samples: Sequence[TokenSample]) -> None:
         step = max(1, len(samples) // self.options.check)
