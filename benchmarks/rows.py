@@ -28,7 +28,7 @@ from ludens.run.rows import EPISODES, RowMaker
 from ludens.run.store import Store
 
 ENTRANTS = {"random": "bot/random", "first": "bot/first", "again": "bot/random", "second": "bot/first"}
-TASKS = ("tic_tac_toe", "breakthrough", "coin_dilemma")
+TASKS = ("tic_tac_toe", "coin_dilemma", "perceive")
 TARGET = 50_000.0
 """Episodes per second: a million of them in 20 s."""
 
