@@ -52,7 +52,7 @@ DERIVED = {
 """Needs that the words of a command tell."""
 SERVES = ("web", "mcp", "openenv", "--install-completion")
 """Commands that do not end, or change the shell of the user; their own tests start them."""
-OTHERS = ("inspect", "vllm", "vf-eval", "torchrun")
+OTHERS = ("docker", "inspect", "vllm", "vf-eval", "torchrun")
 """Programs that are not part of Ludens."""
 SHELL = ("source", "export")
 TOOLS = ("cp", "mkdir", "openssl")
