@@ -79,7 +79,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_limit_above_the_episodes_of_a_task_is_named() -> None:
     with pytest.warns(UserWarning, match=r"limit 8,000 is above .* tic_tac_toe \(\d+\): no more are played"):
         found = ludens.evaluate("demo", BOTS[:1], tasks=["tic_tac_toe"], limit=8000)
-    assert len(found.episodes()) == 16
+    assert len(found.episodes()) == 12
 
 
 def test_a_temporary_folder_is_deleted_with_the_results() -> None:

@@ -138,7 +138,7 @@ def dataset() -> tuple[NanoPolicy, ImitationData]:
     return policy, made
 
 
-@pytest.mark.parametrize("muon", [0.0, 0.02])
+@pytest.mark.parametrize("muon", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -> None:
     options = SupervisedOptions(rounds=3, batch=4, checkpoint=1, jitter=0.2, muon=muon)
     policy, data = dataset()

@@ -229,6 +229,7 @@ def test_imitation(ranks: int, model: str, tmp_path: Path, tiny_model: Path) -> 
     assert near(runs.alone(), runs.together(ranks))
 
 
+@pytest.mark.slow
 def test_weights_that_differ_are_not_stored(tmp_path: Path, tiny_model: Path) -> None:
     runs, out = Runs(tmp_path, "nano", tiny_model, ""), tmp_path / "many"
     run = runs.start(2, out, disturb=1)

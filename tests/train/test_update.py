@@ -216,7 +216,7 @@ def curve(trainer: Trainer) -> list[dict[str, float]]:
     return [{k: v for k, v in m.items() if not k.endswith("_s") and k != "s"} for m in trainer.history]
 
 
-@pytest.mark.parametrize("against", [(), ("frozen", "previous")])
+@pytest.mark.parametrize("against", [pytest.param((), marks=pytest.mark.slow), ("frozen", "previous")])
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path, against: tuple[str, ...]) -> None:
     trained = recipe(monitor=EVALUATED, opponents=[{"players": {"o": player}} for player in against])
     whole = run(tmp_path / "whole", trained=trained)

@@ -149,6 +149,7 @@ def test_an_iteration_plays_no_seed_twice() -> None:
 # One iteration of GRPO
 
 
+@pytest.mark.slow
 def test_one_iteration_from_the_base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Base, then R-Zero: replies are read, rewards are those of form and answer, the weights move."""
     torch = pytest.importorskip("torch")

@@ -26,7 +26,7 @@ SUITE = Suite(
             name="tic_tac_toe",
             game="tic_tac_toe?opening=3&twins=true",
             seatings=_both_sides("x", "o", "bot/minimax"),
-            episodes=16,
+            episodes=12,
             metrics=(
                 both_of(_unbeaten, "pairs of twin worlds (same words, other openings) won or drawn in both"),
                 rate_of("unbeaten", _unbeaten),
@@ -44,7 +44,7 @@ SUITE = Suite(
             name="perceive",
             game="perceive?board=breakthrough&twins=true",
             seatings=({"viewer": MODEL},),
-            episodes=20,
+            episodes=12,
             metrics=(
                 both_of(about="of the cells that differ between twin boards, those right on both"),
                 mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
@@ -55,7 +55,7 @@ SUITE = Suite(
             name="vote",
             game="spy/vote?source=flat&twins=true",
             seatings=({"voter": MODEL},),
-            episodes=20,
+            episodes=12,
             metrics=(both_of(fact("right")), rate_of("right", fact("right"), about="votes for the spy")),
         ),
         Task(
