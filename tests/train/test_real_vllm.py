@@ -61,9 +61,16 @@ class Served(NamedTuple):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model whose tokens are not all equally probable: otherwise wrong weights would hardly show."""
+    from safetensors.torch import load_file, save_file
+
     from tests.support.tiny_vlm import build
 
-    return build(tmp_path_factory.mktemp("tiny"), family="qwen-32")
+    made = build(tmp_path_factory.mktemp("tiny"), family="qwen-32")
+    weights = load_file(made / "model.safetensors")
+    weights["lm_head.weight"] *= 4
+    save_file(weights, made / "model.safetensors", {"format": "pt"})
+    return made
 
 
 @pytest.fixture(scope="module", params=[RANK, 0], ids=["lora", "full"])
@@ -122,10 +129,11 @@ def trainer_of(served: Served, folder: Path) -> Trainer:
                 "kind": "hf",
                 "path": str(served.folder),
                 "lora": served.lora,
+                "freeze_vision": bool(served.lora),
                 "max_tokens": 6,
                 "device": "cpu",
             },
-            "server": {"url": served.url, "retries": 0, "gap": GAP, "check": 1000},
+            "server": {"url": served.url, "gap": GAP, "check": 1000},
             "play": {"game": "kuhn_poker", "episodes": 3, "samples": 4, "held_out": 0},
             "opponents": [{"players": {"second": "bot/random"}}, {"players": {"first": "bot/random"}}],
             # Replies of a random model are noise: they earn what the move earns that is played instead.
