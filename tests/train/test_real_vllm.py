@@ -91,6 +91,8 @@ def served(
     command += ["--enable-lora", "--max-lora-rank", "16"] if lora else []
     command += ["--logprobs-mode", "processed_logprobs", "--generation-config", "vllm"]
     command += ["--enforce-eager", "--dtype", "float32", "--max-model-len", "4096"]
+    # Where a prompt is read in parts, seeds of requests stop vLLM 0.32 on a CPU.
+    command += ["--no-enable-chunked-prefill"]
     log = tmp_path_factory.mktemp("log") / "vllm.log"
     environment = os.environ | for_weights | for_cpus | offline
     with log.open("wb") as output:
@@ -121,7 +123,7 @@ def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
     pytest.fail(f"vllm serve did not start:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def trainer_of(served: Served, folder: Path) -> Trainer:
+def trainer_of(served: Served, folder: Path, *, freeze_vision: bool = True) -> Trainer:
     recipe = Recipe.of(
         {
             "run": {"iterations": 3},
@@ -129,7 +131,7 @@ def trainer_of(served: Served, folder: Path) -> Trainer:
                 "kind": "hf",
                 "path": str(served.folder),
                 "lora": served.lora,
-                "freeze_vision": bool(served.lora),
+                "freeze_vision": freeze_vision,
                 "max_tokens": 6,
                 "device": "cpu",
             },
@@ -150,7 +152,7 @@ def trainer_of(served: Served, folder: Path) -> Trainer:
 def test_weights_change_and_the_server_follows(
     served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trainer, checked = trainer_of(served, tmp_path), Counter[str]()
+    trainer, checked = trainer_of(served, tmp_path, freeze_vision=bool(served.lora)), Counter[str]()
     policy = trainer.policy
     assert isinstance(policy, VllmPolicy)
     check = VllmModel._check_prompt
