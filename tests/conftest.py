@@ -25,6 +25,7 @@ ALLOWED_SKIPS = {
     "Chromium is not installed": "`.ci/run` installs it where it can",
     "LaTeX is not installed": "`.ci/run` installs it where it can",
     "`make adapters`": "adapters of packages that need an environment of their own",
+    "`make vllm`": "a vLLM server needs an environment of its own and minutes to start",
     "LUDENS_OTHERS": "compares Ludens with other clients, which need an environment of their own",
 }
 """What the reason of an allowed skip contains, and why it is allowed."""

@@ -1,9 +1,10 @@
 """Tiny vision-language models with random weights, made in code: every size cut down.
 
-    python -m tests.support.tiny_vlm FOLDER [llava|qwen]
+    python -m tests.support.tiny_vlm FOLDER [llava|qwen|qwen-32]
 
 What they say is noise, but everything around them is real: chat template, pictures, batches, generation.
-LLaVA works with torch alone; a processor of the Qwen family that can be saved needs torchvision too.
+LLaVA works with torch alone; a processor of the Qwen family that can be saved needs torchvision too. Heads of
+`qwen-32` have 32 numbers, the fewest that vLLM's attention accepts on a CPU.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.random_vlm import (
     SIZES,
     TEMPLATE,
     VISION,
+    Size,
     numbers,
     random_qwen,
     tokenizer,
@@ -28,12 +30,22 @@ from ludens.models.torchvision_ops import import_torchvision
 
 SIDE = 28
 SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+_WIDE = {"hidden_size": 64, "intermediate_size": 128}
+QWEN = {
+    "qwen": SIZES["tiny"],
+    "qwen-32": Size(
+        {**_WIDE, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1},
+        {**_WIDE, "depth": 2, "num_heads": 2, "window_size": 4 * PATCH, "fullatt_block_indexes": [1]},
+        (4, 6, 6),
+        tied=False,
+    ),
+}
 
 
 def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
     """Write model, tokenizer and processor into a folder that `from_pretrained` reads."""
     model, processor = tiny(family, seed)
-    if family == "qwen":
+    if family != "llava":
         processor = _qwen_processor()
         _make_pictures_matter(model)
     model.save_pretrained(folder)
@@ -44,8 +56,8 @@ def build(folder: Path, seed: int = 0, family: str = "llava") -> Path:
 def tiny(family: str, seed: int = 0, dtype: str = "float32") -> tuple[Any, Any]:
     """A model and a processor; that of the Qwen family works without torchvision but cannot be saved."""
     import_torchvision()
-    if family == "qwen":
-        return random_qwen(SIZES["tiny"], dtype=dtype, seed=seed)
+    if family != "llava":
+        return random_qwen(QWEN[family], dtype=dtype, seed=seed)
     import torch
     from transformers import GenerationConfig
 

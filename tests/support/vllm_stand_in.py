@@ -7,7 +7,8 @@
 
 It answers in the format of vLLM (`vllm/entrypoints/openai/chat_completion/protocol.py`). Like vLLM it keeps
 prefixes in a cache, by model, salt and prompt: a prompt that was seen before is answered with the weights of
-that time. Faults can be switched on at any time.
+that time. After a reload it gives no answer until its cache of features is reset: vLLM dies then when it is
+shown a picture that it knows. Faults can be switched on at any time.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class VllmStandIn:
         self._processor = AutoProcessor.from_pretrained(folder)
         self._models = {BASE: AutoModelForImageTextToText.from_pretrained(folder).eval()}
         self._prefixes: dict[tuple[Any, ...], Any] = {}
+        self._features_lost = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._runner: web.AppRunner
@@ -141,9 +143,11 @@ class VllmStandIn:
         if "deaf" not in self.faults:
             path = body["kwargs"]["weights_path"]
             self._models[BASE] = AutoModelForImageTextToText.from_pretrained(path).eval()
+        self._features_lost = True
         return web.json_response({"results": [None]})
 
     async def _reset(self, request: web.Request) -> web.Response:
+        self._features_lost = False
         return web.Response()
 
     async def _chat(self, request: web.Request) -> web.Response:
@@ -151,6 +155,8 @@ class VllmStandIn:
         self.bodies.append(body)
         if body["model"] not in self._models:
             return _refused(404, f"The model `{body['model']}` does not exist.")
+        if self._features_lost:
+            return _refused(500, "EngineCore encountered an issue.")
         inputs = self._inputs(body["messages"])
         prompt = inputs["input_ids"][0].tolist()
         seen = body["model"], body.get("cache_salt"), tuple(prompt)

@@ -28,12 +28,12 @@ def import_torchvision() -> bool:
         except RuntimeError as error:
             if "torchvision::" not in str(error):
                 raise
-            _declare()
+            declare_operators()
             import torchvision  # noqa: F401
         return True
 
 
-def _declare() -> None:
+def declare_operators() -> None:
     """Declare what the import describes, and forget what it has imported so far."""
     from torch.library import Library
 

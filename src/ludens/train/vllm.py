@@ -75,16 +75,18 @@ class VllmServer:
     async def unload_adapter(self, name: str) -> None:
         await self._push("/v1/unload_lora_adapter", {"lora_name": name}, "restart the server")
 
-    async def reload(self, folder: Path, vision: bool) -> None:
-        """Replace all weights; if those of `vision` changed too, cached features are dropped."""
+    async def reload(self, folder: Path) -> None:
+        """Replace all weights and drop cached features of pictures.
+
+        Its workers forget them on their own, but its scheduler does not: the engine would die.
+        """
         hint = (
             "it needs VLLM_SERVER_DEV_MODE=1, a version whose reload_weights takes weights_path, "
             f"and access to {folder}"
         )
         call = {"method": "reload_weights", "kwargs": {"weights_path": str(folder)}}
         await self._push("/collective_rpc", call, hint)
-        if vision:
-            await self._push("/reset_encoder_cache", {}, hint)
+        await self._push("/reset_encoder_cache", {}, hint)
 
     async def _push(self, path: str, body: dict[str, Any], hint: str) -> None:
         status, data = await self._request(path, body)
@@ -359,7 +361,7 @@ class VllmPolicy(Policy):
                     if old := self._pushed.get(server.root):
                         await server.unload_adapter(old)
                 else:
-                    await server.reload(path, vision=not self.local.options.freeze_vision)
+                    await server.reload(path)
                 names[server.root] = version if lora else await server.base_model()
             except ServerGone as error:
                 gone.append(error)
