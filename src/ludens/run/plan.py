@@ -228,6 +228,13 @@ TRAINING = range(500_000, 2**40)
 """Seeds that recipes of training use unless they say otherwise."""
 HELD_BACK = range(2**41, 2**41 + 10**6)
 """Seeds for a last evaluation: neither training nor another run plays them."""
+
+
+def overlap(some: range, others: range) -> bool:
+    """Whether ranges without gaps have a number in common."""
+    return max(some.start, others.start) < min(some.stop, others.stop)
+
+
 MAX_SAMPLES = 10_000
 
 
@@ -358,12 +365,18 @@ class Plan:
         swaps = len(task.seatings)
         return min(task.episodes, -(-self.limit // swaps) * swaps)
 
+    def seeds(self) -> Iterator[range]:
+        """The seeds of each task, without its jobs, which can be millions."""
+        for task in self.chosen.values():
+            last, _ = task.placed(self.places(task) - 1)
+            yield range(self.seed + task.first_seed, self.seed + last + 1)
+
     def cautions(self) -> Iterator[str]:
         """What the user must know about its limit and its seeds, one sentence each.
 
         A limit is a maximum: seeds beyond those of the suite have no published result to compare with.
         """
-        if any(job.seed in TRAINING for job in self.jobs):
+        if any(overlap(seeds, TRAINING) for seeds in self.seeds()):
             yield (
                 f"seeds from {TRAINING.start:,} are those of training: a model that was trained on these "
                 "games may know them."
@@ -529,9 +542,9 @@ def make_plan(
         template_hashes={folder: _hash_templates(Path(folder)) for folder in bare.template_folders()},
         made_with=versions(),
     )
-    if any(not -(2**63) <= job.seed < 2**63 for job in plan.jobs):
+    if any(seeds.start < -(2**63) or seeds.stop > 2**63 for seeds in plan.seeds()):
         raise BadOption(f"--seed {plan.seed} leads to episode seeds that do not fit into 64 bits.")
-    if plan.seed != HELD_BACK.start and any(job.seed in HELD_BACK for job in plan.jobs):
+    if plan.seed != HELD_BACK.start and any(overlap(seeds, HELD_BACK) for seeds in plan.seeds()):
         raise BadOption(
             f"seeds from {HELD_BACK.start:,} are held back for a last evaluation: give --held-back to play "
             "them."

@@ -22,7 +22,7 @@ from ludens.core.twins import TwinGame
 from ludens.draw import get_theme
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
-from ludens.run.plan import HELD_BACK
+from ludens.run.plan import HELD_BACK, overlap
 from ludens.run.tracking import check_tracker
 from ludens.train import loop, ranks
 from ludens.train.algorithms import two_stages
@@ -43,7 +43,7 @@ def check(recipe: Recipe) -> None:
         )
     ranges = {**seeds_of(recipe), "a last evaluation": HELD_BACK}
     for (first, a), (second, b) in combinations(ranges.items(), 2):
-        if max(a.start, b.start) < min(a.stop, b.stop):
+        if overlap(a, b):
             raise BadOption(
                 f"the recipe's seeds of {first} ({a.start} to {a.stop - 1}) and {second} ({b.start} to "
                 f"{b.stop - 1}) overlap: change play.first_seed or play.held_out_seed."
