@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.core.config import PlayConfig
-from ludens.run.task import COUNT, MODEL, EpisodeResult, Suite, Task, fact, mean_of, own_return, rate_of
+from ludens.run.task import COUNT, MODEL, Suite, Task, fact, mean_of, own_return, rate_of
 from ludens.run.twins import both_of
+from ludens.suites.playground import THREE_TRIES
+from ludens.suites.playground.metrics import unbeaten
 
 
 def _both_sides(first: str, second: str, opponent: str) -> tuple[dict[str, str], dict[str, str]]:
     return {first: MODEL, second: opponent}, {first: opponent, second: MODEL}
-
-
-def _unbeaten(played: EpisodeResult) -> bool:
-    [seat] = played.seats
-    return played.episode.returns[seat] >= 0 and played.episode.culprit != seat
 
 
 SUITE = Suite(
@@ -28,10 +24,10 @@ SUITE = Suite(
             seatings=_both_sides("x", "o", "bot/minimax"),
             episodes=12,
             metrics=(
-                both_of(_unbeaten, "pairs of twin worlds (same words, other openings) won or drawn in both"),
-                rate_of("unbeaten", _unbeaten),
+                both_of(unbeaten, "pairs of twin worlds (same words, other openings) won or drawn in both"),
+                rate_of("unbeaten", unbeaten),
             ),
-            config=PlayConfig(retries=2, fallback="forfeit", listed=False, reasons="kind"),
+            config=THREE_TRIES,
         ),
         Task(
             name="coin_dilemma",
