@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -117,6 +117,15 @@ def copy_shares(source: Module, copied: Module) -> None:
     buffers = dict(copied.named_buffers())
     for name, buffer in source.named_buffers():
         buffers[name].copy_(buffer)
+
+
+def frozen_copy(module: M, empty: M, share: Callable[[M], None], device: Any) -> M:
+    """A copy of a shared-out module, made from its skeleton and shared out alike, that is not trained."""
+    twin = copy.deepcopy(empty)
+    share(twin)
+    make_empty(twin, device)
+    copy_shares(module, twin)
+    return twin.requires_grad_(False).eval()
 
 
 def whole(tensor: Tensor) -> Tensor:

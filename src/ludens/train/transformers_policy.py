@@ -254,11 +254,7 @@ class TransformersPolicy(Policy):
         twin = copy.copy(self)
         twin._live = None
         if self.sharded and not self.options.lora:
-            twin.model = copy.deepcopy(self._skeleton)
-            self._share_out(twin.base)
-            sharding.make_empty(twin.model, self.device)
-            sharding.copy_shares(self.model, twin.model)
-            twin.model.requires_grad_(False).eval()
+            twin.model = sharding.frozen_copy(self.model, self._skeleton, self._share_out, self.device)
             return twin
         if not self.options.lora:
             twin.model = copy.deepcopy(self.model).requires_grad_(False).eval()

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -237,11 +238,8 @@ class NanoPolicy(Policy):
     def frozen(self) -> NanoPolicy:
         twin = copy.copy(self)
         if self.sharded:
-            twin.network = copy.deepcopy(self._skeleton)
-            sharding.share_out(twin.network, (), self.device)
-            sharding.make_empty(twin.network, self.device)
-            sharding.copy_shares(self.network, twin.network)
-            twin.network.requires_grad_(False).eval()
+            share = partial(sharding.share_out, units=(), device=self.device)
+            twin.network = sharding.frozen_copy(self.network, self._skeleton, share, self.device)
         else:
             twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
