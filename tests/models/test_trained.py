@@ -32,11 +32,10 @@ class Taught(Fake):
 MODELS.register("taught", Taught)
 
 
-def test_the_recipe_of_the_shipped_model_teaches_all_that_it_was_taught() -> None:
+def test_the_shipped_model_was_taught_what_its_recipe_teaches() -> None:
     recipe = tomllib.loads((RECIPES / "nano.toml").read_text("utf-8"))
-    assert model("nano").trained_on <= games_of_recipe(recipe)
-    assert {"tic_tac_toe", "perceive", "spy"} <= model("nano").trained_on
-    assert "hanabi" not in model("nano").trained_on
+    assert model("nano").trained_on == games_of_recipe(recipe)
+    assert {"tic_tac_toe", "perceive", "spy", "hanabi"} <= model("nano").trained_on
 
 
 def test_a_checkpoint_has_its_recipe_inside_or_beside_it(tmp_path: Path) -> None:

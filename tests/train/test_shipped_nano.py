@@ -16,6 +16,7 @@ from ludens.models import model
 from ludens.train.nano.inputs import short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.numpy_player import SHIPPED
+from ludens.train.nano.weights import verify_weights
 from tests.support.lines import outcomes
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess", "breakthrough")
@@ -49,6 +50,10 @@ def said(chosen: Sampler, asks: Sequence[tuple[Ask, Picture]], game: str) -> lis
 
 def test_it_is_small() -> None:
     assert sum(file.stat().st_size for file in SHIPPED.iterdir()) <= 20_000_000
+
+
+def test_it_says_where_it_comes_from() -> None:
+    assert all(check.ok for check in verify_weights(SHIPPED)), verify_weights(SHIPPED)
 
 
 COMPARED = [*(f"perceive?board={board}" for board in BOARDS[:3]), *MOVES]
