@@ -8,7 +8,7 @@ from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import grouped
 from ludens.train.demonstrations import FIRST_SEED, Chunk, replies
-from ludens.train.nano.inputs import HEAD, clipped, last_line, short_prompt
+from ludens.train.nano.inputs import HEAD, clipped, last_line, main_picture, short_prompt
 from ludens.train.recipe import Demonstration
 
 
@@ -39,6 +39,17 @@ def test_edges_that_no_picture_shows_are_told() -> None:
 def test_an_older_model_is_asked_as_it_was_trained() -> None:
     ask = asked("breakthrough", "black").again("Action: a7a5", "no such move")
     assert short_prompt("breakthrough", ask, 1) == "breakthrough black\n\n"
+
+
+def test_the_picture_of_a_panel_is_seen_and_not_the_page_of_its_manual() -> None:
+    panel = asked("comma/panel?puzzle=keypad", "solver")
+    first, *_ = panel.observation.images
+    assert main_picture(panel, panel.observation.images) == (first,) != panel.observation.images
+    frames = asked("pong", "player")
+    earlier = (first, *frames.observation.images)
+    assert len(frames.observation.images) > 1
+    assert main_picture(frames, earlier) == earlier[-1:]
+    assert main_picture(frames, ()) == ()
 
 
 def test_refused_replies_are_told() -> None:

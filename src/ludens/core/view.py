@@ -84,6 +84,8 @@ class Observation:
     """Text for every modality: conversation, feedback, private facts."""
     brief: str = ""
     """The notes in short, without instructions, for small models that learn a game by playing it."""
+    main: int = -1
+    """Which of the pictures is the position itself; others are earlier moments or further pages."""
     system: str | None = None
     """The system message of a dataset whose prompts are sent as they are: it, the pictures and the notes are
     the whole prompt."""
@@ -158,7 +160,7 @@ class View(ABC):
         return (self.image(state, seat),)
 
     def places(self, state: Any, seat: str) -> Places:
-        """Where the seat's actions are on the last of its pictures; empty where nothing can be clicked.
+        """Where the seat's actions are on its main picture; empty where nothing can be clicked.
 
         Only legal actions of a seat that must act have places. Where the action is a text, the keys are texts
         that can be sent, as a whole or as lines of a message.
@@ -257,6 +259,7 @@ class View(ABC):
             text=self.text(state, seat) if twin else "",
             notes=notes,
             brief=notes if brief is None else brief,
+            main=0 if self.layout(seat) == "pages" else -1,
             system=self.system(state, seat),
         )
 

@@ -32,6 +32,7 @@ from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replie
 from ludens.train.nano.inputs import (
     Vocabulary,
     clipped,
+    main_picture,
     numbers_like,
     pieces,
     places_like,
@@ -192,8 +193,8 @@ def encode(
             vocabulary.encode(short_prompt(sample.game, sample.ask)), shape.longest - shape.max_tokens
         )
         reply = [*vocabulary.encode(sample.completion), vocabulary.end]
-        last_picture = sample.pictures[-1:]
-        picture_hash = last_picture[0].hash if last_picture else ""
+        main = main_picture(sample.ask, sample.pictures)
+        picture_hash = main[0].hash if main else ""
         key = (*prompt, -1, *reply, picture_hash)
         if key in encoded:
             continue
@@ -203,7 +204,7 @@ def encode(
             continue
         if picture_hash not in picture_numbers:
             picture_numbers[picture_hash] = len(pictures)
-            pictures.append(shrink(last_picture[0] if last_picture else None, shape.side))
+            pictures.append(shrink(main[0] if main else None, shape.side))
         prompts.append(prompt)
         answers.append(reply)
         numbers.append(picture_numbers[picture_hash])

@@ -42,6 +42,11 @@ def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
     return "\n".join([*lines, ""])
 
 
+def main_picture(ask: Ask, pictures: Sequence[Picture]) -> Sequence[Picture]:
+    """Of the pictures in a prompt, the one that a small model looks at: the position itself, as it is now."""
+    return pictures[-len(ask.observation.images) :][ask.observation.main :][:1]
+
+
 _REQUEST = re.compile(r"^ *Please answer: .*\n?", re.MULTILINE)
 _ACTIONS = re.compile(r"^Your actions:\n(?:\w+\n)*\n?", re.MULTILINE)
 

@@ -13,7 +13,7 @@ from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
 from ludens.models.generation import out_of_memory
-from ludens.train.nano.inputs import Vocabulary, short_prompt
+from ludens.train.nano.inputs import Vocabulary, main_picture, short_prompt
 
 
 class Sampler(Protocol):
@@ -66,9 +66,8 @@ class NanoModel(Model):
             raise BadOption(f"{self.spec} plays games and does not chat.")
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
-        tokens = await self._current_batcher().ask(
-            NanoQuestion(prompt, request.pictures[-1:], request.sampling.seed)
-        )
+        picture = main_picture(request.ask, request.pictures)
+        tokens = await self._current_batcher().ask(NanoQuestion(prompt, picture, request.sampling.seed))
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
         usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
