@@ -27,7 +27,8 @@ UNKNOWN = re.compile(r"\b(nan|NaN|inf|None)\b")
 
 VARIANTS = {
     "comma-baseline", "comma-expert", "comma-manuals", "comma-memory", "comma-mini", "comma-released",
-    "comma-solver", "playground-mini", "study", "vision-zero-mini", "viki-mini", "vs-bench",
+    "comma-sight-mini", "comma-solver", "comma-strict", "playground-mini", "playground-sight-mini", "study",
+    "vision-zero-mini", "vision-zero-sight-mini", "viki-mini", "vs-bench", "vs-bench-sight-mini",
 }  # fmt: skip
 """Suites whose reports have the parts of that of another one: the same tasks with other options or numbers.
 `vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there."""
@@ -44,7 +45,7 @@ def _text(results: Results, format: str, **options: Any) -> str:
     return render(results, format, **options).decode()
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("width", [80, pytest.param(120, marks=pytest.mark.slow), 200])
 def test_text_fits_the_terminal(width: int, results: Results) -> None:
     text = _text(results, "table", width=width)
     assert all(len(line) <= width for line in text.splitlines() if not _is_long_word(line, width))
