@@ -28,7 +28,13 @@ from tests.support.players import Scripted
 
 @pytest.mark.parametrize("name", GAMES.names())
 def test_registered_games_keep_every_rule(name: str) -> None:
-    check_game(playable(name))
+    check_game(playable(name), seeds=(0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES.names())
+def test_registered_games_keep_every_rule_on_more_seeds(name: str) -> None:
+    check_game(playable(name), seeds=(2, 3, 4))
 
 
 @pytest.mark.slow
