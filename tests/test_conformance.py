@@ -177,7 +177,7 @@ from ludens.testing import Trial
 from ludens.testing.states import play_episode
 for name in GAMES.names():
     try:
-        print(name, play_episode(Trial(make(name)), 11, RenderOptions("random", 256), 12).fingerprint())
+        print(name, play_episode(Trial(make(name)), 9, RenderOptions("random", 256), 12).fingerprint())
     except MissingExtra as missing:
         print(name, missing)
 """

@@ -19,19 +19,12 @@ from ludens.run.report import FORMATS, render
 from ludens.run.report.tables import metric_columns
 from ludens.run.results import Results, load_results
 from ludens.suites import CATALOGUE
-from tests.support.every_suite import play_suite
+from tests.support.every_suite import VARIANTS, play_suite
 from tests.support.latex import compiled
 
 UNKNOWN = re.compile(r"\b(nan|NaN|inf|None)\b")
 
 
-VARIANTS = {
-    "comma-baseline", "comma-expert", "comma-manuals", "comma-memory", "comma-mini", "comma-released",
-    "comma-sight-mini", "comma-solver", "comma-strict", "playground-mini", "playground-sight-mini", "study",
-    "vision-zero-mini", "vision-zero-sight-mini", "viki-mini", "vs-bench", "vs-bench-sight-mini",
-}  # fmt: skip
-"""Suites whose reports have the parts of that of another one: the same tasks with other options or numbers.
-`vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there."""
 SUITES = [pytest.param(name, marks=pytest.mark.slow) if name in VARIANTS else name for name in CATALOGUE]
 
 

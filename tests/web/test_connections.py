@@ -23,6 +23,14 @@ from tests.web.conftest import Serve
 
 FILES, HALF_OPEN = 160, 300
 PARTIAL = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+HASTY = """
+import sys
+from ludens.cli import main
+from ludens.web import connections
+connections.HEADER_SECONDS = 3.0
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command, with a server that waits for the rest of a request for a shorter time."""
 Listen = Callable[[web.Application], Awaitable[int]]
 
 
@@ -55,7 +63,7 @@ async def test_half_open_connections_do_not_stop_the_server(tmp_path: Path) -> N
     """More of them than the process has file descriptors, from one address or several."""
     with (tmp_path / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "ludens", "web", str(tmp_path), "--no-open", "--port", "0",
+            sys.executable, "-c", HASTY, "web", str(tmp_path), "--no-open", "--port", "0",
             stdout=asyncio.subprocess.PIPE, stderr=log,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
         )  # fmt: skip
