@@ -39,7 +39,8 @@ def ludens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     """Run a command in this process, with this text on stdin."""
 
     def run(*argv: str, typed: str = "") -> Ran:
-        monkeypatch.setattr("sys.stdin", StringIO(typed))
+        if typed:
+            monkeypatch.setattr("sys.stdin", StringIO(typed))
         monkeypatch.setattr(policy, "_confirmed", set())  # of another command
         code = main(without_controls(argv))
         captured = capsys.readouterr()
