@@ -24,6 +24,7 @@ from ludens.models.chat import Answer, Message, Model, Request
 from ludens.models.settings import PromptOptions
 from ludens.rebuild import Sample, samples
 from ludens.run.task import MODEL, SUITES, Task, suite
+from tests.support.every_suite import VARIANTS
 from tests.support.pebbles import Pebbles, Talk
 from tests.support.players import Scripted
 
@@ -101,7 +102,10 @@ def tasks_of(name: str) -> list[Task]:
     return list(suite(name).tasks)
 
 
-@pytest.mark.parametrize("name", SUITES.names())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow) if n in VARIANTS else n for n in SUITES.names()],
+)
 def test_prompts_of_every_suite_are_rebuilt(name: str) -> None:
     for number, task in enumerate(tasks_of(name)):
         try:

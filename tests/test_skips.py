@@ -33,11 +33,20 @@ def run_pytest(folder: Path, test: str, **environment: str) -> subprocess.Comple
     )
 
 
-@pytest.mark.parametrize("args", ["", "-p xdist.plugin -n1"], ids=["", "-n1"])
+WITHOUT = TEST.format(reasons=["extra 'x' missing"])
+WITHOUT_MODULE = "import pytest\npytest.importorskip('no_such_package')"
+WORKER = "-p xdist.plugin -n1"
+
+
 @pytest.mark.parametrize(
-    "test",
-    [TEST.format(reasons=["extra 'x' missing"]), "import pytest\npytest.importorskip('no_such_package')"],
-    ids=["test", "module"],
+    ("test", "args"),
+    [
+        (WITHOUT, ""),
+        (WITHOUT_MODULE, WORKER),
+        pytest.param(WITHOUT, WORKER, marks=pytest.mark.slow),
+        pytest.param(WITHOUT_MODULE, "", marks=pytest.mark.slow),
+    ],
+    ids=["test", "module-n1", "test-n1", "module"],
 )
 def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path) -> None:
     test += "\ndef test_other(): ...\n"

@@ -15,9 +15,6 @@ from ludens.models.torchvision_ops import import_torchvision  # noqa: E402
 import_torchvision()
 
 import torch  # noqa: E402
-from datasets import Dataset  # noqa: E402
-from trl import GRPOConfig, GRPOTrainer  # noqa: E402
-from trl.chat_template_utils import qwen3_template  # noqa: E402
 
 from benchmarks.random_vlm import IMAGE, VISION  # noqa: E402
 from ludens.adapters.trl import environment  # noqa: E402
@@ -45,6 +42,10 @@ def reward_of_variety(completions: list[Any], **_: Any) -> list[float]:
 
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+    from trl.chat_template_utils import qwen3_template
+
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
     model, processor = tiny("qwen")
     processor.chat_template = TEMPLATE.replace("SHOWN", IMAGE.join(VISION))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 
 import pytest
 
@@ -35,9 +36,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ludens(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process."""
+    """Run a command in this process, with this text on stdin."""
 
-    def run(*argv: str) -> Ran:
+    def run(*argv: str, typed: str = "") -> Ran:
+        if typed:
+            monkeypatch.setattr("sys.stdin", StringIO(typed))
         monkeypatch.setattr(policy, "_confirmed", set())  # of another command
         code = main(without_controls(argv))
         captured = capsys.readouterr()

@@ -16,7 +16,7 @@ from ludens.run.verify import verify_run
 from tests.cli.conftest import Run
 from tests.support.model_server import ModelServer, pick
 from tests.support.nano import write_random
-from tests.support.runs import HASTE, found
+from tests.support.runs import HASTE, found, ludens_here
 from tests.support.runs import ludens as ludens_process
 
 GAMES = "tic_tac_toe,tiny_hanabi"
@@ -139,9 +139,9 @@ async def test_a_killed_arena_goes_on_where_it_was(tmp_path: Path) -> None:
         assert killed.code == -signal.SIGKILL
         done = len(found(tmp_path / "killed"))
         assert 5 <= done < 24
-        again = await ludens_process("resume", str(tmp_path / "killed"), "--allow", server.url)
+        again = await ludens_here("resume", str(tmp_path / "killed"), "--allow", server.url)
         assert again.code == 0, again.err
-        whole = await ludens_process(*argv, "--out", str(tmp_path / "whole"))
+        whole = await ludens_here(*argv, "--out", str(tmp_path / "whole"))
         assert whole.code == 0, whole.err
     assert found(tmp_path / "killed") == found(tmp_path / "whole")
 
@@ -161,11 +161,11 @@ async def test_notes_are_part_of_recorded_prompts(tmp_path: Path) -> None:
     async with ModelServer(player=notes_or_move) as server:
         argv = ("arena", "tic_tac_toe", "-m", f"vllm/one@{server.url}?{HASTE}", "--listed", "true")
         argv = (*argv, "--reflect", "2", "--rounds", "2", "--out", str(tmp_path))
-        ran = await ludens_process(*argv)
+        ran = await ludens_here(*argv)
         assert ran.code == 0, ran.err
         assert "Improvement by notes" in ran.out
         calls = len(server.requests)
-        again = await ludens_process(*argv)
+        again = await ludens_here(*argv)
         assert (again.code, again.out) == (0, ran.out)
         assert len(server.requests) == calls  # nothing is played or written again
     notes = [json.loads(line) for line in (tmp_path / "notes.jsonl").read_text().splitlines()]

@@ -18,7 +18,7 @@ def test_server_reads_last_list_of_actions() -> None:
     assert first_legal(single, len(single)) == b"RIGHT"
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_small_run_against_the_server_has_no_fallbacks(workers: int) -> None:
     suite = "game=tic_tac_toe&first=x&second=o&episodes=3&horizon=4"
     with serving(LATENCY) as url:

@@ -77,7 +77,7 @@ async def test_probe_that_is_not_answered_stops_the_run(tmp_path: Path) -> None:
     assert "gave no answer in 3 attempts" in ran.err
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
 async def test_sigterm_drops_calls_that_wait_to_retry(tmp_path: Path, workers: str) -> None:
     """`timeout` signals the process and its group: both signals arrive at nearly the same time."""
     async with ModelServer(script=["ok", *["500"] * 99]) as server:

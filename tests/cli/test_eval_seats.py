@@ -24,9 +24,9 @@ def test_a_table_says_who_sat_where(ludens: Run, tmp_path: Path) -> None:
     assert ludens("verify", str(tmp_path / "run")).code == 0
 
 
-def test_a_person_is_the_expert(process: Run, tmp_path: Path) -> None:
+def test_a_person_is_the_expert(ludens: Run, tmp_path: Path) -> None:
     """The oracle Solver understands `cut = NUMBER`: the person reads the manual and answers it."""
-    ran = process(
+    ran = ludens(
         *WIRE, "-m", "bot/oracle", "--seat", f"expert=human?pictures={tmp_path}", "--out",
         str(tmp_path / "run"), typed="cut = 1\ncut = 2\ncut = 3\ncut = 4\ncut = 5\ncut = 6\n",
     )  # fmt: skip

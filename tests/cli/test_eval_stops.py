@@ -14,7 +14,7 @@ from ludens.run.lines import read_records
 from ludens.run.rows import EPISODES
 from ludens.run.store import read_progress
 from tests.support.model_server import ModelServer
-from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, plan_of, played
+from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, ludens_here, plan_of, played
 
 ROUNDS = 60
 
@@ -53,7 +53,7 @@ async def test_ctrl_c_once_finishes_episodes_in_flight(tmp_path: Path) -> None:
         assert "Traceback" not in ran.err
         done = lines(run)
         assert 1 <= done < 8
-        again = await ludens("resume", str(run), "--suite", TURNS)
+        again = await ludens_here("resume", str(run), "--suite", TURNS)
         assert again.code == 0, again.err
         calls, serial = moves(server), tmp_path / "serial"
         await played(serial, plan_of(spec_of(server), suite=TURNS))
@@ -113,7 +113,7 @@ async def test_second_process_is_rejected(tmp_path: Path) -> None:
             await until_lines(run, 1)
             process.send_signal(signal.SIGSTOP)
             try:
-                second = await ludens(*argv)
+                second = await ludens_here(*argv)
             finally:
                 process.send_signal(signal.SIGCONT)
             assert second.code == 2

@@ -115,10 +115,10 @@ def test_two_people_take_turns_at_one_pipe(process: Run) -> None:
 
 
 @pytest.mark.parametrize("typed", ["B2\n", "B2\nquit\n", "b2\nQUIT\nA1\n"])
-def test_leaving_is_not_a_failure(process: Run, tmp_path: Path, typed: str) -> None:
+def test_leaving_is_not_a_failure(ludens: Run, tmp_path: Path, typed: str) -> None:
     file = tmp_path / "episode.json"
     argv = ("play", "tic_tac_toe", "--seat", "x=human", "--seat", "o=bot/first", "--out", str(file))
-    ran = process(*argv, typed=typed)
+    ran = ludens(*argv, typed=typed)
     assert ran.code == 0
     assert "You left the game after 2 steps" in ran.out
     assert "void" not in (ran.out + ran.err).lower()
@@ -138,8 +138,8 @@ def test_an_error_is_not_called_leaving(ludens: Run, monkeypatch: pytest.MonkeyP
     assert "disk full" in ran.err
 
 
-def test_help_prints_rules_actions_and_how_to_leave(process: Run) -> None:
-    ran = process(
+def test_help_prints_rules_actions_and_how_to_leave(ludens: Run) -> None:
+    ran = ludens(
         "play", "tic_tac_toe", "--seat", "x=human", "--seat", "o=bot/first", typed="B2\nhelp\nquit\n"
     )
     assert ran.code == 0
@@ -150,9 +150,9 @@ def test_help_prints_rules_actions_and_how_to_leave(process: Run) -> None:
     assert "not accepted" not in ran.err
 
 
-def test_help_is_not_sent_as_a_message(process: Run) -> None:
+def test_help_is_not_sent_as_a_message(ludens: Run) -> None:
     argv = ("play", "comma/wire?turns=1", "--seat", "solver=human", "--json")
-    ran = process(*argv, typed="help\nHelp!\n")
+    ran = ludens(*argv, typed="help\nHelp!\n")
     assert ran.code == 0
     assert [move["action"] for move in json.loads(ran.out)["moves"]] == ["Help!"]
 

@@ -14,9 +14,9 @@ from tests.support.picture_pairs import made_set
 BOTS = ("--seat", "spy=bot/clever", "--seat", "civilian_2=bot/clever")
 
 
-def test_a_person_types_a_plain_sentence_and_a_number(process: Run) -> None:
+def test_a_person_types_a_plain_sentence_and_a_number(ludens: Run) -> None:
     typed = "There is a } cube\n9\nn/a\n"
-    ran = process(
+    ran = ludens(
         "play", "spy", "-o", "civilians=2", "-o", "rounds=1", "--seat", "civilian_1=human", *BOTS, typed=typed
     )
     assert ran.code == 0, ran.err
@@ -25,9 +25,9 @@ def test_a_person_types_a_plain_sentence_and_a_number(process: Run) -> None:
     assert f'player {number} "There is a ) cube"' in ran.out
 
 
-def test_the_terminal_does_not_tell_a_person_who_the_spy_is(process: Run) -> None:
+def test_the_terminal_does_not_tell_a_person_who_the_spy_is(ludens: Run) -> None:
     typed = "There is a cube\nn/a\n"
-    ran = process(
+    ran = ludens(
         "play", "spy", "-o", "civilians=2", "-o", "rounds=1", "--seat", "civilian_1=human", *BOTS, typed=typed
     )
     [steps] = [ran.out[ran.out.index("   1. ") : ran.out.index("Finished")]]
@@ -37,18 +37,18 @@ def test_the_terminal_does_not_tell_a_person_who_the_spy_is(process: Run) -> Non
 
 
 def test_a_replay_without_the_set_shows_the_moves_and_says_what_is_missing(
-    process: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ludens: Run, process: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_set(tmp_path / "sets")
     monkeypatch.setenv("LUDENS_DATA", str(tmp_path / "sets"))
     episode = tmp_path / "episode.json"
     options = ("-o", "civilians=2", "-o", "rounds=1", "-o", "source=rendered")
-    played = process(
+    played = ludens(
         "play", "spy", *options, "--seat", "civilian_1=human", *BOTS, "--out", str(episode),
         typed="There is a cube\nn/a\n",
     )  # fmt: skip
     assert played.code == 0, played.err
-    assert "2 pictures verified" in process("replay", str(episode)).out
+    assert "2 pictures verified" in ludens("replay", str(episode)).out
     monkeypatch.setenv("LUDENS_DATA", str(tmp_path / "elsewhere"))
     ran = process("replay", str(episode))
     assert ran.code == 2

@@ -10,20 +10,19 @@ import pytest
 
 from ludens.core.options import Touch
 from ludens.run.plan import make_plan
-from ludens.run.store import read_plan
+from ludens.run.store import Store, read_plan
 from ludens.run.trust import plan_accesses, to_confirm
 from tests.cli.conftest import Run
 
 SOME = ("--tasks", "tic_tac_toe", "--limit", "2")
 
 
-def _forged(ludens: Run, folder: Path, spec: str) -> Path:
+def _forged(folder: Path, spec: str) -> Path:
     """A run without episodes whose entrant was replaced."""
-    some = ("playground", "--tasks", "e2e/chess", "--limit", "1") if "uci" in spec else ("demo", *SOME)
-    assert ludens("eval", *some, "-m", "bot/random", "--out", str(folder)).code == 0
-    plan = json.loads((folder / "run.json").read_text())
+    suite, task, limit = ("playground", "e2e/chess", 1) if "uci" in spec else ("demo", "tic_tac_toe", 2)
+    with Store.create(folder, make_plan(suite, {"bot/random": "bot/random"}, tasks=[task], limit=limit)):
+        plan = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**plan, "entrants": {"bot/random": spec}}))
-    (folder / "episodes.jsonl").unlink()
     return folder
 
 
@@ -51,7 +50,7 @@ def test_resume_asks_the_user_to_name_it(
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {quote(str(tmp_path / 'mark'))}\n")
     program.chmod(0o755)
-    run = _forged(ludens, tmp_path / "run", spec.format(tmp_path))
+    run = _forged(tmp_path / "run", spec.format(tmp_path))
     ran = ludens("resume", str(run), "--yes")
     assert (ran.code, ran.out) == (2, "")
     [line] = ran.err.splitlines()
@@ -73,14 +72,14 @@ def test_an_opponent_named_in_a_suite_is_asked_about_too(tmp_path: Path) -> None
 
 
 def test_what_the_user_names_is_used(ludens: Run, tmp_path: Path) -> None:
-    run = _forged(ludens, tmp_path / "run", "bot/uci?engine=/no/such/engine")
+    run = _forged(tmp_path / "run", "bot/uci?engine=/no/such/engine")
     ran = ludens("resume", str(run), "--allow", "/no/such/engine")
     assert ran.code == 2
     assert "--allow" not in ran.err
 
 
 def test_local_servers_and_ordinary_bots_need_nothing(ludens: Run, tmp_path: Path) -> None:
-    run = _forged(ludens, tmp_path / "run", "bot/first")
+    run = _forged(tmp_path / "run", "bot/first")
     assert ludens("resume", str(run)).code == 0
 
     for spec in (
@@ -88,7 +87,7 @@ def test_local_servers_and_ordinary_bots_need_nothing(ludens: Run, tmp_path: Pat
         "vllm/x@http://[::1]:8000/v1",
         "bot/uci?engine=stockfish",
     ):
-        assert not to_confirm(read_plan(_forged(ludens, tmp_path / spec.replace("/", "_"), spec)))
+        assert not to_confirm(read_plan(_forged(tmp_path / spec.replace("/", "_"), spec)))
 
 
 def test_the_users_own_address_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,10 @@ def there(*argv: str) -> subprocess.CompletedProcess[str]:
 async def test_runs_are_read_and_not_written(tmp_path: Path) -> None:
     run = tmp_path / "run"
     await played(run, plan_of("bot/random", suite="demo", tasks=["tic_tac_toe"], limit=2))
-    for argv in (["report", str(run)], ["verify", str(run), "--workers", "2"], ["show", "tic_tac_toe"]):
-        done = there(*argv)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
+    done = there("report", str(run), "+", "verify", str(run), "--workers", "2", "+", "show", "tic_tac_toe")
+    assert done.returncode == 0, done.stderr
+    for words in ("bot/random", "verified", "You are X"):
+        assert words in done.stdout
     done = there(
         "eval", "demo", "--model", "bot/random", "--limit", "1", "--out", str(tmp_path / "new"), "--yes"
     )

@@ -77,8 +77,14 @@ def ready_made(sheet: SpriteSheet, hue: str, ground: str, px: int) -> Iterator[t
     yield "card", sheet.hint_card(hue, "1", 2 * px, ground)
 
 
-@look
-@pytest.mark.parametrize("px", [32, 48])
+@pytest.mark.parametrize(
+    ("theme", "seed", "px"),
+    [
+        pytest.param(*one, px, marks=() if one in LOOKS and (number + px // 16) % 2 else pytest.mark.slow)
+        for number, one in enumerate([*LOOKS, *MORE_LOOKS])
+        for px in (32, 48)
+    ],
+)
 def test_ready_made_sprites_stand_out(theme: str, seed: int, px: int) -> None:
     for ground in GROUNDS:
         for hue in HUES:
@@ -95,10 +101,16 @@ def test_chess_pieces_stand_out_by_fill_or_outline(theme: str, seed: int) -> Non
         assert max(contrast(colour(fill), colour(ground)) for fill in ("black", "white")) >= LEAST
 
 
-@pytest.mark.parametrize(
-    "looks", [pytest.param(LOOKS, id="some"), pytest.param(MORE_LOOKS, id="more", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("name", GAMES.names())
+def looks_of_games() -> Iterator[Any]:
+    """Two looks of each game, which change from game to game, and with `--slow` all."""
+    for number, name in enumerate(GAMES.names()):
+        some = [LOOKS[number % len(LOOKS)], LOOKS[(number + 2) % len(LOOKS)]]
+        others = [one for one in (*LOOKS, *MORE_LOOKS) if one not in some]
+        yield pytest.param(name, some, id=f"{name}-some")
+        yield pytest.param(name, others, id=f"{name}-others", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("name", "looks"), list(looks_of_games()))
 def test_what_games_draw_stands_out(
     name: str, looks: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,7 +127,7 @@ def test_every_legal_move_is_read_in_standard_notation(fen: str) -> None:
     """A bishop's move with a lower-case letter, or a move of the b-pawn with a capital, is not read."""
     game = ludens.make("chess", fen=fen)
     view = game.view(RenderOptions())
-    for state in Trial(game, seeds=(0, 1), steps=60).states(20):
+    for state in Trial(game, seeds=(0, 1), steps=60).states(8):
         for seat in state.to_act:
             legal, read, spiel = state.legal(seat), view.format(state, seat).read, state.spiel  # type: ignore[attr-defined]
             standard = {spiel.action_to_string(action): action for action in spiel.legal_actions()}

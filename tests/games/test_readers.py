@@ -85,12 +85,14 @@ def superlinear(reader: ReplyFormat, state: State, seat: str, opening: str, unit
     def text(size: int) -> str:
         return opening + unit * (size // len(unit))
 
-    if seconds(reader, state, seat, text(25_000)) < 0.3 / 16:
-        return False
-    short, long = (
-        min(seconds(reader, state, seat, text(size)) for _ in range(3)) for size in (50_000, 200_000)
-    )
-    return long > 9 * short
+    def grows(size: int, times: int) -> bool:
+        short, long = (
+            min(seconds(reader, state, seat, text(each)) for _ in range(times)) for each in (size, 4 * size)
+        )
+        return long > 9 * short
+
+    fast = seconds(reader, state, seat, text(25_000)) < 0.3 / 16
+    return not fast and grows(25_000, 1) and grows(50_000, 3)
 
 
 @pytest.mark.parametrize("spec", SPECS)

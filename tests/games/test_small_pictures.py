@@ -46,8 +46,14 @@ def test_games_without_a_least_size_of_their_own_are_refused() -> None:
     assert View.smallest.fget(None) == 256  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("theme", ["classic", "plain", "contrast"])
-@pytest.mark.parametrize("spec", [spec for spec, size in SMALLEST.items() if size < 256])
+@pytest.mark.parametrize(
+    ("spec", "theme"),
+    [
+        pytest.param(spec, theme, marks=() if number % 3 == look else pytest.mark.slow)
+        for number, spec in enumerate(spec for spec, size in SMALLEST.items() if size < 256)
+        for look, theme in enumerate(("classic", "plain", "contrast"))
+    ],
+)
 def test_small_pictures_show_what_the_text_tells(spec: str, theme: str) -> None:
     render = RenderOptions(theme, SMALLEST[spec])
     trial = Trial(playable(spec), seeds=(0, 1), views=(render,))

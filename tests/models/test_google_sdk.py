@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from ludens.models import Model, Request, Sampling, model
 from tests.models.conftest import conversation, picture, question
 from tests.support.native_server import NativeServer, Scene
 
-pytest.importorskip("google.genai", reason="the extra 'google' is not installed")
+if find_spec("google.genai") is None:  # importing it takes seconds, also where none of these tests run
+    pytest.skip("the extra 'google' is not installed", allow_module_level=True)
 
 # Raised by the SDK: it subclasses the session of aiohttp.
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")

@@ -19,6 +19,8 @@ from ludens.run.workers import ProcessExecutor, _ChannelLedger, _Reserved, _Sett
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
 
+FAILURES = ["500", "429", "length", "reset"] * 5
+
 
 def test_ledger_exists_only_with_a_limit() -> None:
     assert Ledger.of(None) is None
@@ -26,8 +28,11 @@ def test_ledger_exists_only_with_a_limit() -> None:
     assert Ledger.of(Budget(cost=0.1)) is not None
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("script", [[], ["500", "429", "length", "reset"] * 5])
+@pytest.mark.parametrize(
+    ("workers", "script"),
+    [(0, []), pytest.param(2, [], marks=pytest.mark.slow), (0, FAILURES), (2, FAILURES)],
+    ids=["here", "workers", "here-failures", "workers-failures"],
+)
 async def test_no_request_beyond_max_calls(tmp_path: Path, workers: int, script: list[str]) -> None:
     """Without estimates every episode starts; requests that fail and extended ones count as well."""
     async with ModelServer(script=script) as server:

@@ -19,6 +19,15 @@ SLOW = {
 }
 """Tasks that are left out; `vs-bench-mini` plays Breakthrough too."""
 
+VARIANTS = {
+    "comma-baseline", "comma-expert", "comma-manuals", "comma-memory", "comma-mini", "comma-released",
+    "comma-sight-mini", "comma-solver", "comma-strict", "playground-mini", "playground-sight-mini",
+    "study", "vision-zero-ablations", "vision-zero-mini", "vision-zero-sight-mini", "viki-mini",
+    "vs-bench", "vs-bench-sight-mini",
+}  # fmt: skip
+"""Suites with the tasks of another one, with other options or numbers: slow tests play them.
+`vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there."""
+
 
 def play_suite(name: str, folder: Path) -> list[Path]:
     """Play one episode of each task, and enough of Kuhn poker; returns the folders of the runs."""

@@ -1,4 +1,7 @@
-"""The command line without what Windows lacks: `python -m tests.support.windows report runs/mine`."""
+"""The command line without what Windows lacks: `python -m tests.support.windows report runs/mine`.
+
+Several commands, separated by `+`, run one after another until one fails.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from types import ModuleType
 from typing import Any
 
@@ -41,7 +45,11 @@ def main() -> int:
                 delattr(module, name)
     from ludens.cli import main
 
-    return main(sys.argv[1:])
+    for _, words in groupby(sys.argv[1:], "+".__ne__):
+        argv = list(words)
+        if argv != ["+"] and (code := main(argv)):
+            return code
+    return 0
 
 
 if __name__ == "__main__":

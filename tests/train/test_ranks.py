@@ -1,4 +1,5 @@
 """Training on several processes, by the user's own command: all have the same weights, those of one process.
+Only slow tests start them with `torchrun`.
 
 The processes wait for random times before collectives (`tests/support/ranks_site`).
 
@@ -97,19 +98,25 @@ class Runs:
         assert main(["train", str(self.file), "--out", str(out)]) == 0
         return weights(out)
 
-    def start(self, ranks: int, out: Path, **settings: object) -> subprocess.Popen[str]:
+    def start(
+        self, ranks: int, out: Path, torchrun: bool = True, **settings: object
+    ) -> subprocess.Popen[str]:
         record = self.record(out)
         record.mkdir(exist_ok=True)
         given = {f"LUDENS_TEST_{name.upper()}": str(value) for name, value in settings.items()}
         environment = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT / "src")]),
+            "PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT / "src"), str(ROOT)]),
             "OMP_NUM_THREADS": "1",
             "LUDENS_TEST_RANKS": str(record),
             "LUDENS_TEST_DELAY": "0.1",
             **given,
         }
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+        command = [sys.executable, "-m"]
+        if torchrun:
+            command += ["torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+        else:
+            command += ["tests.support.launch", str(ranks), sys.executable]
         command += ["-m", "ludens", "train", str(self.file), "--out", str(out)]
         return subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -134,7 +141,7 @@ class Runs:
             with suppress(ProcessLookupError):
                 os.kill(int(file.read_text()), signal.SIGKILL)
 
-    def together(self, ranks: int, name: str = "many", **settings: object) -> dict[str, Any]:
+    def together(self, ranks: int, name: str = "many", **settings: Any) -> dict[str, Any]:
         """The weights of several processes, which were equal after every step."""
         out = self.folder / name
         run = self.start(ranks, out, **settings)
@@ -193,7 +200,7 @@ SMALL = [("nano", "role"), pytest.param("lora", "group", marks=pytest.mark.slow)
 def test_two_processes_learn_what_one_does(model: str, kind: str, tmp_path: Path, tiny_model: Path) -> None:
     runs = Runs(tmp_path, model, tiny_model, advantage(kind))
     # With this seed the second process is almost a second late at first.
-    check(runs, runs.alone(), runs.together(2, seed=9))
+    check(runs, runs.alone(), runs.together(2, torchrun=False, seed=9))
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from html import unescape
@@ -45,6 +46,7 @@ async def addresses(visitor: Visitor) -> dict[str, str]:
     text = ""
     while "/episode/" not in text:
         _, _, text = await visitor.get("/run/spies")
+        await asyncio.sleep(0.05)
     [episode] = {unescape(link) for link in re.findall(r'href="(/episode/spies\?[^"]+)"', text)}
     texts = await visitor.get("/run/turns")
     turns = sorted({unescape(link) for link in re.findall(r'href="(/episode/turns\?[^"]+)"', texts[2])})

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from ludens.run.lines import read_records
@@ -15,17 +16,19 @@ from ludens.run.report.page import episode_page
 from ludens.run.rows import EPISODES
 from tests.support.reported import INSULT
 from tests.support.runs import TURNS, plan_of, played
-from tests.web.browser import launched, open_page
-from tests.web.conftest import Client, Serve
+from tests.web.browser import open_page
+from tests.web.conftest import Client, Serve, serving, starting
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 RUN = "first/reported"
 KEY = "rude%3Aturns%3A0%3A1"
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as started:
-        yield started
+@pytest_asyncio.fixture(loop_scope="module")
+async def serve() -> AsyncIterator[Serve]:
+    """Starts a server for a folder of runs, in the event loop of the browser."""
+    async with starting() as start:
+        yield serving(start)
 
 
 def address(client: Client, path: str) -> str:

@@ -18,7 +18,7 @@ from ludens.core.registry import GAMES
 from ludens.run.lines import read_records
 from tests.support.playable import playable
 from tests.support.web_client import served
-from tests.web.browser import Watched, launched, open_page
+from tests.web.browser import Watched, open_page
 from tests.web.test_play_browser import YOUR_TURN
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -60,12 +60,6 @@ RECORDER = """
 async def root(tmp_path: Path) -> AsyncIterator[str]:
     async with served(tmp_path) as visit:
         yield visit().root
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as started:
-        yield started
 
 
 async def begin(

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from ludens.cli import main
 from ludens.core.episode import Episode
 from tests.support.web_client import served
-from tests.web.browser import launched, open_page
+from tests.web.browser import open_page
 from tests.web.test_clicks import begin, root  # noqa: F401
 from tests.web.test_play_browser import YOUR_TURN
 
@@ -24,12 +22,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 AXE = Path(__file__).with_name("axe") / "axe.min.js"
 """axe-core 4.10.3, unchanged, under the MPL 2.0: see LICENSE next to it."""
 MATE = "chess?fen=7k/5Q2/6K1/8/8/8/8/8 w - - 0 1"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as started:
-        yield started
 
 
 async def start(browser: Browser, root: str, game: str, player: str = "bot/random", **options: Any) -> Page:  # noqa: F811

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from ludens.agents import AGENTS
@@ -15,7 +14,7 @@ from ludens.core.registry import make
 from ludens.run.lines import read_records
 from tests.support.scripted_expert import MARKUP, ScriptedExpert
 from tests.support.web_client import TOKEN, Visitor, served
-from tests.web.browser import Watched, launched, open_page
+from tests.web.browser import Watched, open_page
 from tests.web.test_study import PAIRS, base_of, study_of
 
 Visit = Callable[[], Visitor]
@@ -23,12 +22,6 @@ YOUR_TURN = "#status.mine"
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as found:
-        yield found
 
 
 async def click_place(page: Page, action: str) -> None:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, Page, expect
 
 from ludens.web.study.pages import ROOM
 from tests.support.web_client import Visitor, served
-from tests.web.browser import launched, open_page
+from tests.web.browser import open_page
 from tests.web.test_play_browser import YOUR_TURN
 from tests.web.test_study import ALONE, PAIRS, base_of, study_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WORDS, SEND, STATUS = "#words", "#say button.primary", "#status"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as found:
-        yield found
 
 
 async def participant(

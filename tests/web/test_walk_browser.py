@@ -5,12 +5,10 @@ Only words are typed: a person says something of their own in conversations.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 
 from ludens.core.registry import GAMES
@@ -18,7 +16,7 @@ from ludens.core.verify import verify
 from ludens.run.lines import read_records
 from tests.support.playable import playable
 from tests.support.web_client import served
-from tests.web.browser import launched, open_page
+from tests.web.browser import open_page
 from tests.web.test_person_pages import model_words, spec_of
 from tests.web.test_play_browser import YOUR_TURN
 
@@ -31,12 +29,6 @@ QUICK = (
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 MOST_TURNS = 250
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with launched() as started:
-        yield started
 
 
 class Hand:

@@ -252,8 +252,10 @@ class League:
 
 def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
-    state = game.start(0)
-    roles = {seat: state.role(seat) for seat in game.seats}
+    roles: dict[str, str] = {}
+    if opponents:  # some games take seconds to start
+        state = game.start(0)
+        roles = {seat: state.role(seat) for seat in game.seats}
     places = {*roles, *roles.values()} - {""}
     for arrangement in opponents:
         for where in arrangement.players:

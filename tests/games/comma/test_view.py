@@ -15,8 +15,14 @@ from ludens.testing import check_game
 from tests.games.comma.common import PUZZLES, dialogue, make
 
 
-@pytest.mark.parametrize("options", [{"manual": "random", "history": "last"}, {"variant": "released"}])
-@pytest.mark.parametrize("name", PUZZLES)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        pytest.param(name, options, marks=() if (puzzle + variant) % 2 else pytest.mark.slow)
+        for puzzle, name in enumerate(PUZZLES)
+        for variant, options in enumerate([{"manual": "random", "history": "last"}, {"variant": "released"}])
+    ],
+)
 def test_conformance(name: str, options: dict[str, object]) -> None:
     check_game(make(name, **options), seeds=(0,), views=(RenderOptions(size=256),))
 

@@ -47,7 +47,10 @@ def grey(sheet: SpriteSheet, sprite: Sprite) -> NDArray[np.float64]:
     return levels
 
 
-@pytest.mark.parametrize(("theme", "size"), [*product(THEMES, [256]), ("classic", 512), ("plain", 1024)])
+@pytest.mark.parametrize(
+    ("theme", "size"),
+    [*product(THEMES, [256]), ("classic", 512), pytest.param("plain", 1024, marks=pytest.mark.slow)],
+)
 def test_looks_differ_in_grey_on_every_skin(theme: str, size: int) -> None:
     """Mean difference in grey levels, over the pixels that belong to either of two centred lesions."""
     sheet = view(theme, size).sheet
