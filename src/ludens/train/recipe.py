@@ -126,6 +126,12 @@ class PlayOptions(Section, name="play"):
     theme: str = option("classic", help="theme of pictures")
     max_tokens: int = option(0, low=0, help="nano: most tokens in a reply of play; 0 for model.max_tokens")
     discount: float = option(-1.0, low=-1, high=1, help="of later rewards (return-to-go); -1 for none")
+    ahead: int = option(
+        0,
+        low=0,
+        high=1,
+        help="1: the next games are played during the update, by the policy before it; 0: after it",
+    )
     held_out: int = option(32, low=0, help="held-out games per iteration, for statistics and switching")
     held_out_seed: int = option(500_000, low=0, help="first seed of held-out games")
 
@@ -177,6 +183,12 @@ class LossOptions(Section, name="loss"):
     )
     entropy: float = option(0.0, low=0, help="weight of the entropy of the distributions of tokens")
     mask_truncated: bool = option(False, help="leave replies that reached max_tokens out of the update")
+    correction: float = option(
+        2.0,
+        low=0,
+        help="play.ahead: most that a token counts by how much more likely it has become since it was drawn; "
+        "0 for no correction but the clipped ratio",
+    )
     keep: float = option(
         0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
     )

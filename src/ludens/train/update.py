@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from logging import getLogger
-from math import ceil, isfinite
+from math import ceil, exp, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -92,6 +92,7 @@ def policy_loss(
     options: LossOptions,
     kept: Tensor | None = None,
     entropy: Tensor | None = None,
+    weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
 
@@ -103,6 +104,7 @@ def policy_loss(
         old: Those under the policy that drew it.
         kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
         entropy: Of the distribution of each token, where it earns a bonus.
+        weights: What each token counts, where an earlier policy drew it.
     """
     ratio = ((new - old) * mask).exp()
     gain = ratio * advantages[:, None]
@@ -110,6 +112,8 @@ def policy_loss(
         highest = options.clip_high or options.clip
         clipped = ratio.clamp(1 - options.clip, 1 + highest) * advantages[:, None]
         gain = gain.minimum(clipped)
+    if weights is not None:
+        gain = gain * weights
     loss = -gain * mask
     if entropy is not None:
         trained = 1.0 if kept is None else 1 - kept[:, None]
@@ -180,6 +184,9 @@ def _collect(master: Parameter, computed: Tensor) -> None:
 
 log = getLogger("ludens.train")
 
+_EXPONENT = 50.0
+"""Above it, ratios are all the same: far above every limit."""
+
 
 class Diverged(UsageError):
     """A loss or gradient is not a finite number."""
@@ -222,16 +229,22 @@ class Updater:
         self.micro = options.micro
 
     def update(
-        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0
+        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0, staleness: int = 0
     ) -> dict[str, float]:
-        """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
+        """Train on samples drawn from the policy as it was `staleness` updates ago, 0 for as it is now.
+
+        Every rank calls this with its own samples.
+        """
         if not self.loss.kl and not self.loss.keep:
             reference = None
-        if self.options.old == "recomputed":
+        corrected = dict[str, float]()
+        if staleness and self.loss.correction:
+            corrected = self._correct(samples)
+        elif self.options.old == "recomputed":
             self._recompute(samples)
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
         if not max(ranks.gather(len(samples))):
-            return totals
+            return totals | corrected
         steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
         self.policy.train(True)
         for epoch in range(self.options.epochs):
@@ -249,7 +262,7 @@ class Updater:
         if self.rehearsal is not None:
             totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
-        return totals
+        return totals | corrected
 
     def state(self) -> dict[str, Any]:
         """Whole tensors, whatever the number of ranks; all ranks call it."""
@@ -366,8 +379,12 @@ class Updater:
         old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
         advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
         kept = each(chunk, lambda sample: float(sample.kept)).to(new.device)
+        weights = None
+        if any(sample.weights for sample in chunk):
+            rows = [sample.weights or [1.0] * len(sample.completion_ids) for sample in chunk]
+            weights = right_padded(rows, 1.0).to(new.device)
         losses, divergence = policy_loss(
-            new, old, mask, advantages, expected, self.loss, kept, scores.entropy
+            new, old, mask, advantages, expected, self.loss, kept, scores.entropy, weights
         )
         if not counts:
             torch.autograd.backward(losses.sum() * 0.0)
@@ -380,6 +397,21 @@ class Updater:
         totals["loss"] += float(loss.detach())
         totals["kl"] += float(divergence.sum())
         totals["tokens"] += float(mask.sum())
+
+    def _correct(self, samples: Sequence[TokenSample]) -> dict[str, float]:
+        """Samples of an earlier policy: their ratios count from the policy as it is now, and each token
+        counts by how much more likely it has become, up to a limit (truncated importance sampling)."""
+        cap, drawn = self.loss.correction, [sample.logprobs for sample in samples]
+        self._recompute(samples)
+        tokens = total = capped = 0.0
+        for sample, old in zip(samples, drawn, strict=True):
+            pairs = zip(sample.logprobs, old, strict=True)
+            ratios = [exp(min(new - before, _EXPONENT)) for new, before in pairs]
+            sample.weights = [min(ratio, cap) for ratio in ratios]
+            tokens, total = tokens + len(ratios), total + sum(sample.weights)
+            capped += sum(ratio > cap for ratio in ratios)
+        tokens, total, capped = map(sum, zip(*ranks.gather((tokens, total, capped)), strict=True))
+        return {"weight": total / max(1.0, tokens), "capped": capped / max(1.0, tokens)}
 
     def _recompute(self, samples: Sequence[TokenSample]) -> None:
         """Replace recorded log-probabilities by those of the training pass."""
