@@ -192,7 +192,8 @@ class Trainer:
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
         values = recipe.advantage.kind == "gae"
-        self.values = ValueHead(self.policy, recipe.advantage, recipe.optimizer.micro) if values else None
+        sizes = recipe.optimizer.micro, recipe.optimizer.tokens
+        self.values = ValueHead(self.policy, recipe.advantage, *sizes) if values else None
         self.rollouts = Rollouts(
             self.game,
             self.policy.agent(),
@@ -249,7 +250,8 @@ class Trainer:
         player.reseed(*seeds)
 
     async def _play(self, player: Policy, iteration: int) -> PlayedGames:
-        rollouts = replace(self.rollouts, learner=player.agent())
+        ours = player is self.policy
+        rollouts = self.rollouts if ours else replace(self.rollouts, learner=player.agent())
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         held_out_jobs = self.held_out_jobs(iteration)
         with self._unsharded():

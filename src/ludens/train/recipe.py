@@ -209,6 +209,11 @@ class OptimizerOptions(Section, name="optimizer"):
     weight_decay: float = option(0.0, low=0, help="of AdamW")
     grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
     micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
+    tokens: int = option(
+        0,
+        low=0,
+        help="most tokens in one forward pass of several samples, padding included; 0 for micro alone",
+    )
     minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
     epochs: int = option(1, low=1, help="passes over the samples")
     old: str = option(

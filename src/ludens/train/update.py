@@ -37,19 +37,35 @@ def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = flo
     return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
 
 
-def chunks(samples: Sequence[TokenSample], size: int) -> list[list[TokenSample]]:
-    """Batches of samples of similar length: less padding."""
+def chunks(samples: Sequence[TokenSample], size: int, tokens: int = 0) -> list[list[TokenSample]]:
+    """Batches of samples of similar length: less padding.
+
+    Args:
+        size: Most samples in a batch.
+        tokens: Most tokens in a batch of several samples, with padding; 0 for any number.
+    """
     order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
-    return [order[start : start + size] for start in range(0, len(order), size)]
+    if not tokens:
+        return [order[start : start + size] for start in range(0, len(order), size)]
+    batches, prompt, reply = list[list[TokenSample]](), 0, 0
+    for sample in order:
+        prompt, reply = max(prompt, len(sample.prompt_ids)), max(reply, len(sample.completion_ids))
+        if not batches or len(batches[-1]) == size or (len(batches[-1]) + 1) * (prompt + reply) > tokens:
+            batches.append([])
+            prompt, reply = len(sample.prompt_ids), len(sample.completion_ids)
+        batches[-1].append(sample)
+    return batches
 
 
-def passes(samples: Sequence[TokenSample], size: int, policy: Policy) -> list[tuple[list[TokenSample], bool]]:
-    """Batches for one forward pass each, and whether they count.
+def passes(
+    samples: Sequence[TokenSample], size: int, policy: Policy, tokens: int = 0
+) -> list[tuple[list[TokenSample], bool]]:
+    """Batches for one forward pass each, as `chunks` makes them, and whether they count.
 
     Where the weights of the policy are shared out, all ranks have as many: those with fewer samples get
     batches of one that do not count.
     """
-    batches = chunks(samples, size)
+    batches = chunks(samples, size, tokens)
     if not policy.sharded:
         return [(batch, True) for batch in batches]
     counts = ranks.gather(len(batches))
@@ -226,7 +242,7 @@ class Updater:
             self.parameters, lr=options.lr, weight_decay=options.weight_decay, betas=(0.9, 0.99)
         )
         self.step = 0
-        self.micro = options.micro
+        self.micro, self.tokens = options.micro, options.tokens
 
     def update(
         self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0, staleness: int = 0
@@ -309,7 +325,7 @@ class Updater:
             self.optimizer.zero_grad(set_to_none=True)
             step = dict.fromkeys(totals, 0.0)
             try:
-                for chunk, counts in passes(samples, self.micro, self.policy):
+                for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
                     self._backward(chunk, reference, count, step, counts)
                 break
             except RuntimeError as error:
@@ -326,6 +342,7 @@ class Updater:
                         "model.checkpointing, smaller pictures (play.size) or shorter replies."
                     ) from None
                 self.micro = min(self.micro, len(samples)) // 2 or 1
+                self.tokens = max(1, self.tokens // 2) if self.tokens else 0
                 torch.cuda.empty_cache()
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
         for name, value in step.items():
@@ -417,7 +434,7 @@ class Updater:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 
-        for chunk, counts in passes(samples, self.micro, self.policy):
+        for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
             with torch.no_grad():
                 values, _ = self.policy.logprobs(chunk)
             if not counts:
