@@ -44,11 +44,11 @@ def chunks(samples: Sequence[TokenSample], size: int, tokens: int = 0) -> list[l
         size: Most samples in a batch.
         tokens: Most tokens in a batch of several samples, with padding; 0 for any number.
     """
-    order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
     if not tokens:
+        order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
         return [order[start : start + size] for start in range(0, len(order), size)]
     batches, prompt, reply = list[list[TokenSample]](), 0, 0
-    for sample in order:
+    for sample in sorted(samples, key=lambda s: (len(s.prompt_ids), len(s.completion_ids))):
         prompt, reply = max(prompt, len(sample.prompt_ids)), max(reply, len(sample.completion_ids))
         if not batches or len(batches[-1]) == size or (len(batches[-1]) + 1) * (prompt + reply) > tokens:
             batches.append([])
