@@ -94,6 +94,11 @@ def check(recipe: Recipe) -> None:
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
     if play.ahead:
         _check_ahead(recipe)
+    if play.workers and (recipe.model.kind != "nano" or recipe.model.shard):
+        raise BadOption(
+            'the recipe\'s play.workers needs kind = "nano" without model.shard: every process has a copy of '
+            "the model."
+        )
     get_theme(play.theme)
     for source in recipe.sources:
         _check_demonstrations(source)

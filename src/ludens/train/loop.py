@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.spending import spent
-from ludens.core.view import RenderOptions
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
@@ -25,9 +24,12 @@ from ludens.train.beside import SideThread
 from ludens.train.checkpoint import ANCHOR, Checkpoints
 from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import League, RolloutJob, Rollouts
+from ludens.train.rollout import League, RolloutJob, rollouts_of
 from ludens.train.update import Rehearses, Updater
 from ludens.train.values import ValueHead
+
+if TYPE_CHECKING:
+    from ludens.train.workers import RolloutWorkers
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
@@ -194,17 +196,16 @@ class Trainer:
         values = recipe.advantage.kind == "gae"
         sizes = recipe.optimizer.micro, recipe.optimizer.tokens
         self.values = ValueHead(self.policy, recipe.advantage, *sizes) if values else None
-        self.rollouts = Rollouts(
-            self.game,
-            self.policy.agent(),
-            self.league.agents,
-            RenderOptions(recipe.play.theme, recipe.play.size),
-            PlayConfig(retries=recipe.play.retries),
-            recipe.play.concurrency,
-            None if recipe.play.discount < 0 else recipe.play.discount,
-        )
+        self.rollouts = rollouts_of(recipe, self.game, self.policy.agent(), self.league.agents)
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
         self._side = SideThread(self.policy.device)
+        self.workers: RolloutWorkers | None = None
+        if recipe.play.workers:
+            from ludens.train.nano.policy import NanoPolicy
+            from ludens.train.workers import RolloutWorkers
+
+            assert isinstance(self.policy, NanoPolicy)
+            self.workers = RolloutWorkers(recipe, self.policy)
 
     async def iterate(self) -> dict[str, float]:
         clock, played = IterationClock(), self._ahead
@@ -250,19 +251,26 @@ class Trainer:
         player.reseed(*seeds)
 
     async def _play(self, player: Policy, iteration: int) -> PlayedGames:
-        ours = player is self.policy
-        rollouts = self.rollouts if ours else replace(self.rollouts, learner=player.agent())
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         held_out_jobs = self.held_out_jobs(iteration)
         with self._unsharded():
-            games = await rollouts.play([*self.jobs(iteration=iteration), *held_out_jobs])
+            games = await self._games(player, [*self.jobs(iteration=iteration), *held_out_jobs])
             trajectories = [game for game in games if game.number >= 0]
             held_out = [game for game in games if game.number < 0]
-            replaced = await self._redraw(rollouts, trajectories, iteration)
+            replaced = await self._redraw(player, trajectories, iteration)
             every, blind = self.recipe.monitor.blind, list[Trajectory]()
             if every and iteration % every == 0:  # does the reward need the picture?
-                blind = await replace(rollouts, learner=player.agent(blind=True)).play(held_out_jobs)
+                blind = await self._games(player, held_out_jobs, blind=True)
         return PlayedGames(trajectories, replaced, held_out, blind)
+
+    async def _games(
+        self, player: Policy, jobs: Sequence[RolloutJob], blind: bool = False
+    ) -> list[Trajectory]:
+        if self.workers is not None:
+            return await self.workers.play(jobs, player, self.league.copies, blind)
+        if player is self.policy and not blind:
+            return await self.rollouts.play(jobs)
+        return await replace(self.rollouts, learner=player.agent(blind=blind)).play(jobs)
 
     def _learn(self, played: PlayedGames) -> tuple[list[TokenSample], dict[str, float]]:
         samples = self._samples(played.trajectories)
@@ -318,7 +326,7 @@ class Trainer:
         return [s for s in samples if s.episode in numbers and not (masks and s.truncated)]
 
     async def _redraw(
-        self, rollouts: Rollouts, trajectories: list[Trajectory], iteration: int
+        self, player: Policy, trajectories: list[Trajectory], iteration: int
     ) -> list[Trajectory]:
         """Replace games of seeds without signal, in place, by those of new seeds; returns the old ones."""
         replaced: list[Trajectory] = []
@@ -329,7 +337,7 @@ class Trainer:
             old = [game for game in trajectories if game.episode.seed in flat]
             replaced += old
             numbers = {game.number // self.recipe.play.samples for game in old}
-            new = await rollouts.play(self.jobs(draw, numbers, iteration))
+            new = await self._games(player, self.jobs(draw, numbers, iteration))
             kept = [game for game in trajectories if game.episode.seed not in flat]
             trajectories[:] = sorted([*kept, *new], key=lambda game: game.number)
         return replaced
@@ -348,10 +356,9 @@ class Trainer:
         await self.policy.publish()
         jobs = evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
         with self._unsharded():
-            seeing, blind = await self.rollouts.play(jobs), list[Trajectory]()
+            seeing, blind = await self._games(self.policy, jobs), list[Trajectory]()
             if monitor.blind:
-                learner = self.policy.agent(blind=True)
-                blind = await replace(self.rollouts, learner=learner).play(jobs)
+                blind = await self._games(self.policy, jobs, blind=True)
         return of_evaluation(seeing) | (of_evaluation(blind, "blind") if monitor.blind else {})
 
     @contextmanager
@@ -449,6 +456,8 @@ class Trainer:
     async def close(self) -> None:
         await self.policy.agent().close()
         await self.league.close()
+        if self.workers is not None:
+            self.workers.close()
 
 
 @contextmanager

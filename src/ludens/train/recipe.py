@@ -126,6 +126,9 @@ class PlayOptions(Section, name="play"):
     theme: str = option("classic", help="theme of pictures")
     max_tokens: int = option(0, low=0, help="nano: most tokens in a reply of play; 0 for model.max_tokens")
     discount: float = option(-1.0, low=-1, high=1, help="of later rewards (return-to-go); -1 for none")
+    workers: int = option(
+        0, low=0, help="nano: processes that play, each with a copy of the model; 0 for this one"
+    )
     ahead: int = option(
         0,
         low=0,
