@@ -66,6 +66,9 @@ class ModelOptions(Section, name="model"):
     )
     lora_dropout: float = option(0.0, low=0, high=0.9, help="hf: dropout before adapters, in updates alone")
     freeze_vision: bool = option(True, help="hf: train the language model only")
+    packing: bool = option(
+        False, help="hf: updates have all replies of a batch in one row, without padding (optimizer.micro)"
+    )
     checkpointing: bool = option(False, help="hf: recompute activations of the language model")
     dtype: str = option(
         "auto",
