@@ -71,6 +71,12 @@ def test_a_refused_clue_is_no_clue_and_earns_least() -> None:
     assert (refused.action, refused.tries[0].verdict) == ("", "illegal")
     assert "says too little" in refused.tries[0].reason
     rewards = {sample.role: sample.reward for sample in taken if sample.stage == "clue"}
+    state = game.start(0)
+    for clue in ("", FULL, "There is a small red metal cube"):
+        state.apply({state.to_act[0]: clue})
+    measured = game.measures(state)
+    assert measured["clues refused"] == pytest.approx(1 / 3)
+    assert measured["clue informativeness"] > 0.9
     assert rewards == {"spy": lowest_clue_rewards(2, 2)[0], "civilian": 0.0}
 
 

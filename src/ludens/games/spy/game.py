@@ -363,8 +363,10 @@ class Spy(Game):
             if truths:
                 measured["clues undecided"] = 1 - len(decided) / len(truths)
         if self.clue == "informative" and state.clues:
-            measured["clues refused"] = state.clues.count("") / len(state.clues)
-            measured["clue informativeness"] = fmean(map(informativeness, state.clues))
+            given = list(filter(None, state.clues))
+            measured["clues refused"] = 1 - len(given) / len(state.clues)
+            if given:
+                measured["clue informativeness"] = fmean(map(informativeness, given))
         if votes:
             measured["votes right"] = votes.count(str(state.spy + 1)) / len(votes)
             measured["votes n/a"] = votes.count(ABSTAIN) / len(votes)
