@@ -105,7 +105,11 @@ class RolloutWorkers:
         return Copy(folder, policy.seeds)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        processes = list((self._pool._processes or {}).values())
+        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
+        self._pool.shutdown(wait=False)
+        for process in processes:
+            process.kill()  # in the middle of a game, where the run was stopped
         self._folder.cleanup()
 
 
