@@ -165,7 +165,7 @@ def test_prefixes_of_older_weights_would_stop_the_run(
 def repeat_games(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same games in every iteration, so that prompts come again."""
     jobs = trainer.jobs()
-    monkeypatch.setattr(trainer, "jobs", lambda: jobs)
+    monkeypatch.setattr(trainer, "jobs", lambda **_: jobs)
 
 
 @pytest.mark.parametrize(
