@@ -228,6 +228,15 @@ def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_processes_that_play_during_updates(tmp_path: Path, tiny_model: Path) -> None:
+    runs = Runs(tmp_path, "nano", tiny_model, advantage("role"))
+    text = runs.file.read_text().replace("checkpoint = 1", "checkpoint = 3")
+    runs.file.write_text(text.replace("held_out = 3", "held_out = 3\nahead = 1\nworkers = 1"))
+    check(runs, runs.alone(), runs.together(2))
+    assert [measured["staleness"] for measured in state(tmp_path / "many")["history"]] == [0, 1, 1]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["nano", "full", "lora"])
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_imitation(ranks: int, model: str, tmp_path: Path, tiny_model: Path) -> None:

@@ -26,7 +26,7 @@ from ludens.train.recipe import (  # noqa: E402
     OptimizerOptions,
     Recipe,
 )
-from ludens.train.update import Diverged, Updater, policy_loss  # noqa: E402
+from ludens.train.update import Diverged, Updater, chunks, policy_loss  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
@@ -71,6 +71,31 @@ def test_loss_by_hand() -> None:
     options = LossOptions(clip=0.0, norm="sum", kl=0.5, keep=3.0)
     loss, _ = policy_loss(new, old, mask, advantages * 0, reference, options, torch.tensor([1.0, 0.0]))
     assert loss.tolist() == pytest.approx([3.0 * 1.0**2 / 2, 0.0]), "half the square of the only gap"
+
+
+def test_batches_of_limited_tokens_have_the_gradient_of_single_samples() -> None:
+    samples = batch()
+    for number, sample in enumerate(samples):  # prompts of unlike lengths too
+        sample.prompt_ids = sample.prompt_ids * (1 + 5 * (number % 3))
+    longest = max(len(sample.prompt_ids) for sample in samples)
+    gradients, sizes = [], []
+    for micro, tokens in ((1, 0), (64, 2 * longest)):
+        learner = policy()
+        loss = LossOptions(kl=0.0, norm="token")
+        Updater(learner, OptimizerOptions(micro=micro, tokens=tokens, grad_norm=0.0), loss, 10).update(
+            samples, None
+        )
+        gradients.append(gradient(learner))
+        sizes.append([len(chunk) for chunk in chunks(samples, micro, tokens)])
+    assert max(float((one - gradients[0]).abs().max()) for one in gradients) < 1e-6
+    assert float(gradients[0].abs().max()) > 1e-3
+    assert sizes[0] == [1] * 12
+    # Short ones are many in a batch, long ones few, and one beyond the limit is alone.
+    assert max(sizes[1]) >= 4 > 1 == sizes[1][-1]
+    for chunk in chunks(samples, 64, 2 * longest):
+        rows = max(len(s.prompt_ids) for s in chunk) + max(len(s.completion_ids) for s in chunk)
+        assert len(chunk) == 1 or len(chunk) * rows <= 2 * longest
+    assert sorted(map(id, samples)) == sorted(id(s) for c in chunks(samples, 64, 2 * longest) for s in c)
 
 
 def test_an_update_raises_what_was_good_and_lowers_what_was_not() -> None:

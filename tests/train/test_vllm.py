@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,30 @@ def test_a_push_that_is_ignored_stops_the_run(folder: Path, tmp_path: Path) -> N
             iterate(trainer)
 
 
+def ahead_of(recipe: Recipe) -> Recipe:
+    play, monitor = replace(recipe.play, ahead=1), replace(recipe.monitor, checkpoint=9)
+    return replace(recipe, run=replace(recipe.run, iterations=4), play=play, monitor=monitor)
+
+
+@pytest.mark.parametrize("lora", [4, 0])
+def test_a_server_plays_during_the_update(folder: Path, lora: int, tmp_path: Path) -> None:
+    with VllmStandIn(folder) as server:
+        trainer = trainer_of(ahead_of(recipe_of(folder, server.url, lora)), tmp_path)
+        history = iterate(trainer, 3)
+        assert [measured["staleness"] for measured in history] == [0, 1, 1]
+        assert history[2]["weight"] != 1
+        # The weights before each update but the first also played the games before it.
+        assert len({request["cache_salt"] for request in server.bodies}) == 3
+
+
+def test_an_ignored_push_is_noticed_beside_the_update_too(folder: Path, tmp_path: Path) -> None:
+    with VllmStandIn(folder, "deaf") as server:
+        trainer = trainer_of(ahead_of(recipe_of(folder, server.url)), tmp_path)
+        assert iterate(trainer)[0]["staleness"] == 0
+        with pytest.raises(UsageError, match="log-probabilities of the vLLM server differ"):
+            iterate(trainer)
+
+
 def test_prefixes_of_older_weights_would_stop_the_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +165,7 @@ def test_prefixes_of_older_weights_would_stop_the_run(
 def repeat_games(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same games in every iteration, so that prompts come again."""
     jobs = trainer.jobs()
-    monkeypatch.setattr(trainer, "jobs", lambda: jobs)
+    monkeypatch.setattr(trainer, "jobs", lambda **_: jobs)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def run_in_processes(
     Raises:
         WorkerDied: A process was killed.
     """
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (start, args))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (start, args))
     source, waiting = iter(items), dict[Future[R], T]()
     started: dict[int, BaseProcess] = {}
     try:
@@ -104,7 +104,8 @@ def run_in_processes(
             process.kill()  # they block SIGTERM
 
 
-def _begin(start: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+def begin_worker(start: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    """The first thing that a worker does: it ends with the process that started it, and calls `start`."""
     Thread(target=_end_with_parent, daemon=True).start()
     if start is not None:
         start(*args)

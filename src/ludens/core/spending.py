@@ -20,6 +20,11 @@ def spending(kind: str) -> Iterator[None]:
         _SPENT[kind] += perf_counter() - began
 
 
+def spend(kind: str, seconds: float) -> None:
+    """Count time that another process took for this kind of work."""
+    _SPENT[kind] += seconds
+
+
 def spent(kind: str) -> float:
     """Seconds since the process began."""
     return _SPENT[kind]

@@ -92,6 +92,13 @@ def check(recipe: Recipe) -> None:
             raise BadOption("the recipe's server.url names a server twice.")
         if recipe.model.kind != "hf":
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
+    if play.ahead:
+        _check_ahead(recipe)
+    if play.workers and (recipe.model.kind != "nano" or recipe.model.shard):
+        raise BadOption(
+            'the recipe\'s play.workers needs kind = "nano" without model.shard: every process has a copy of '
+            "the model."
+        )
     get_theme(play.theme)
     for source in recipe.sources:
         _check_demonstrations(source)
@@ -125,6 +132,21 @@ def _check_redraws(recipe: Recipe) -> None:
         raise BadOption(
             f"the recipe's play.seeds = {play.seeds} is below play.episodes x (1 + play.redraws) = "
             f"{play.episodes * (1 + play.redraws)}: one iteration would play a seed twice."
+        )
+
+
+def _check_ahead(recipe: Recipe) -> None:
+    if recipe.model.shard or (recipe.model.kind == "hf" and not recipe.server.url):
+        raise BadOption(
+            'the recipe\'s play.ahead needs kind = "nano" or a [server], without model.shard: a large model '
+            "fills its GPU in play and in updates, and its copies share weights with it."
+        )
+    players = {name for each in recipe.opponents for name in each.players.values()}
+    copies = [n for n in sorted(players) if n in (FROZEN, PREVIOUS) or n.startswith(CHECKPOINT)]
+    if recipe.model.kind == "hf" and copies:
+        raise BadOption(
+            f'the recipe\'s play.ahead needs other [[opponents]] than {copies[0]!r} with kind = "hf": the '
+            "model that would play is in the middle of an update."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,23 +10,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.spending import spent
-from ludens.core.view import RenderOptions
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
+from ludens.train.beside import SideThread
 from ludens.train.checkpoint import ANCHOR, Checkpoints
 from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import League, RolloutJob, Rollouts
+from ludens.train.rollout import League, RolloutJob, rollouts_of
 from ludens.train.update import Rehearses, Updater
 from ludens.train.values import ValueHead
+
+if TYPE_CHECKING:
+    from ludens.train.workers import RolloutWorkers
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
@@ -108,12 +112,14 @@ class IterationClock:
 
     `play_s` is what rules, bots and prompts took; `draw_s` pictures; `sample_s` the model that replies;
     `update_s` the update; `wait_s` other ranks. Where a model replies in a thread of its own, the first three
-    may overlap: `play_s` is what they leave of the time of play, and at least 0.
+    may overlap: `play_s` is what they leave of the time of play, and at least 0. Where games are played
+    beside the update, the parts together are longer than the iteration `s`, by `overlap_s`.
     """
 
     def __init__(self) -> None:
         self._began, self._before = perf_counter(), self._now()
         self._play = self._waited = 0.0
+        self._beside = self._idle = 0.0
 
     @staticmethod
     def _now() -> dict[str, float]:
@@ -121,20 +127,42 @@ class IterationClock:
 
     def played(self) -> None:
         """Everything up to now was play."""
-        now = {kind: value - self._before[kind] for kind, value in self._now().items()}
-        self._play, self._waited = perf_counter() - self._began, now["wait"]
-        self._drawn, self._sampled = now["draw"], now["sample"]
+        self._play, self._waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
+
+    def beside(self, play: float, update: float) -> None:
+        """Play and update, which began together, took so many seconds each."""
+        self._beside, self._idle = play, max(0.0, play - update)
 
     def seconds(self) -> dict[str, float]:
-        whole, waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
+        whole = perf_counter() - self._began
+        drawn, sampled, waited = (value - self._before[kind] for kind, value in self._now().items())
         return {
-            "play_s": max(0.0, self._play - self._drawn - self._sampled - self._waited),
-            "draw_s": self._drawn,
-            "sample_s": self._sampled,
-            "update_s": whole - self._play - (waited - self._waited),
+            "play_s": max(0.0, self._play + self._beside - drawn - sampled - self._waited),
+            "draw_s": drawn,
+            "sample_s": sampled,
+            "update_s": whole - self._play - self._idle - (waited - self._waited),
             "wait_s": waited,
+            **({"overlap_s": self._beside - self._idle} if self._beside else {}),
             "s": whole,
         }
+
+
+@dataclass
+class PlayedGames:
+    """The games of one iteration."""
+
+    trajectories: list[Trajectory]
+    """To learn from."""
+    replaced: list[Trajectory]
+    """Those without signal, for which others were drawn."""
+    held_out: list[Trajectory]
+    blind: list[Trajectory]
+    staleness: int = 0
+    """How many updates the policy was older, when it played, than the one that learns from it."""
+
+    @property
+    def samples(self) -> list[TokenSample]:
+        return [sample for game in (*self.trajectories, *self.held_out) for sample in game.samples]
 
 
 Report = Callable[[dict[str, float]], None]
@@ -152,6 +180,8 @@ class Trainer:
     history: list[dict[str, float]] = field(default_factory=list)
     last_games: list[Episode] = field(default_factory=list)
     """Held-out games of the last iteration, or games of training where there are none."""
+    _ahead: PlayedGames | None = None
+    """The games of this iteration, where they were played during the last update."""
 
     def __post_init__(self) -> None:
         recipe = self.recipe
@@ -164,47 +194,43 @@ class Trainer:
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
         values = recipe.advantage.kind == "gae"
-        self.values = ValueHead(self.policy, recipe.advantage, recipe.optimizer.micro) if values else None
-        self.rollouts = Rollouts(
-            self.game,
-            self.policy.agent(),
-            self.league.agents,
-            RenderOptions(recipe.play.theme, recipe.play.size),
-            PlayConfig(retries=recipe.play.retries),
-            recipe.play.concurrency,
-            None if recipe.play.discount < 0 else recipe.play.discount,
-        )
+        sizes = recipe.optimizer.micro, recipe.optimizer.tokens
+        self.values = ValueHead(self.policy, recipe.advantage, *sizes) if values else None
+        self.rollouts = rollouts_of(recipe, self.game, self.policy.agent(), self.league.agents)
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
+        self._side = SideThread(self.policy.device)
+        self.workers: RolloutWorkers | None = None
+        if recipe.play.workers:
+            from ludens.train.nano.policy import NanoPolicy
+            from ludens.train.workers import RolloutWorkers
+
+            assert isinstance(self.policy, NanoPolicy)
+            self.workers = RolloutWorkers(recipe, self.policy)
 
     async def iterate(self) -> dict[str, float]:
-        clock, seeds = IterationClock(), (self.recipe.run.seed, self.iteration)
-        self.league.reseed(*seeds)
-        self.policy.reseed(*seeds)
-        await self.policy.publish()
-
-        # Held-out games show what the last update made of the policy: they are played beside the new ones.
-        held_out_jobs = self.held_out_jobs()
-        with self._unsharded():
-            games = await self.rollouts.play([*self.jobs(), *held_out_jobs])
-            trajectories = [game for game in games if game.number >= 0]
-            held_out = [game for game in games if game.number < 0]
-            replaced = await self._redraw(trajectories)
-            blind = await self._blind_control(held_out_jobs)
-        self.policy.verify([sample for game in games for sample in game.samples])
+        clock, played = IterationClock(), self._ahead
+        self._ahead = None
+        if played is None:
+            self._reseed(self.policy, self.iteration)
+            await self.policy.publish()
+            played = await self._play(self.policy, self.iteration)
+            self.policy.verify(played.samples)
         clock.played()
-        statistics, switched = self.algorithm.observe(_everywhere(held_out), first=self.iteration == 0)
+        statistics, switched = self.algorithm.observe(_everywhere(played.held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
-        samples = self._samples(trajectories)
-        losses = self.updater.update(samples, self.reference, seed=self.iteration)
-        if self.values is not None:
-            losses["value_loss"] = self.values.learn()
+        if self._plays_ahead:
+            samples, losses = await self._learn_and_play(played, clock)
+        else:
+            samples, losses = self._learn(played)
 
         self.iteration += 1
+        play, held_out, blind = self.recipe.play, played.held_out, played.blind
         measured = {
             "iteration": float(self.iteration),
-            **of_play([*trajectories, *replaced], samples),
-            **({"redrawn": sum(ranks.gather(len(replaced)))} if self.recipe.play.redraws else {}),
+            **of_play([*played.trajectories, *played.replaced], samples),
+            **({"redrawn": sum(ranks.gather(len(played.replaced)))} if play.redraws else {}),
+            **({"staleness": float(played.staleness)} if play.ahead else {}),
             **losses,
             **statistics,
             **of_rewards(held_out, "held_out"),
@@ -213,11 +239,81 @@ class Trainer:
             **of_games(blind, "blind"),
         }
         measured |= clock.seconds()
-        if self._at(self.recipe.monitor.evaluate):
+        if self._at(self.recipe.monitor.evaluate, self.iteration):
             measured |= await self.evaluate()
         self.history.append(measured)
-        self.last_games = [trajectory.episode for trajectory in held_out or trajectories]
+        self.last_games = [trajectory.episode for trajectory in held_out or played.trajectories]
         return measured
+
+    def _reseed(self, player: Policy, iteration: int) -> None:
+        seeds = self.recipe.run.seed, iteration
+        self.league.reseed(*seeds)
+        player.reseed(*seeds)
+
+    async def _play(self, player: Policy, iteration: int) -> PlayedGames:
+        # Held-out games show what the last update made of the policy: they are played beside the new ones.
+        held_out_jobs = self.held_out_jobs(iteration)
+        with self._unsharded():
+            games = await self._games(player, [*self.jobs(iteration=iteration), *held_out_jobs])
+            trajectories = [game for game in games if game.number >= 0]
+            held_out = [game for game in games if game.number < 0]
+            replaced = await self._redraw(player, trajectories, iteration)
+            every, blind = self.recipe.monitor.blind, list[Trajectory]()
+            if every and iteration % every == 0:  # does the reward need the picture?
+                blind = await self._games(player, held_out_jobs, blind=True)
+        return PlayedGames(trajectories, replaced, held_out, blind)
+
+    async def _games(
+        self, player: Policy, jobs: Sequence[RolloutJob], blind: bool = False
+    ) -> list[Trajectory]:
+        if self.workers is not None:
+            return await self.workers.play(jobs, player, self.league.copies, blind)
+        if player is self.policy and not blind:
+            return await self.rollouts.play(jobs)
+        return await replace(self.rollouts, learner=player.agent(blind=blind)).play(jobs)
+
+    def _learn(self, played: PlayedGames) -> tuple[list[TokenSample], dict[str, float]]:
+        samples = self._samples(played.trajectories)
+        losses = self.updater.update(samples, self.reference, self.iteration, played.staleness)
+        if self.values is not None:
+            losses["value_loss"] = self.values.learn()
+        return samples, losses
+
+    @property
+    def _plays_ahead(self) -> bool:
+        """Whether the next games are played beside this update. Those after a checkpoint are not: a run that
+        goes on from it plays the same ones, with the policy that is stored."""
+        play, monitor = self.recipe.play, self.recipe.monitor
+        return bool(play.ahead) and not self._at(monitor.checkpoint, self.iteration + 1)
+
+    async def _learn_and_play(
+        self, played: PlayedGames, clock: IterationClock
+    ) -> tuple[list[TokenSample], dict[str, float]]:
+        """Update in a thread, and let the policy as it was before play the next games meanwhile."""
+        await self.policy.publish()
+        player, seconds = self.policy.ahead(), dict[str, float]()
+        self._reseed(player, self.iteration + 1)  # before the update, which may draw numbers too
+
+        def learn() -> tuple[list[TokenSample], dict[str, float]]:
+            with _timed(seconds, "update"):
+                return self._learn(played)
+
+        async def play() -> PlayedGames:
+            with _timed(seconds, "play"):
+                return await self._play(player, self.iteration + 1)
+
+        playing = asyncio.create_task(play())
+        try:
+            learnt = await self._side.run(learn)
+            games = await playing
+            player.verify(games.samples)
+        finally:
+            playing.cancel()
+            await asyncio.gather(playing, return_exceptions=True)
+            player.release()
+        self._ahead = replace(games, staleness=1)
+        clock.beside(**seconds)
+        return learnt
 
     def _samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         """The samples of this rank to train on. Advantages are those of the games of all ranks: a group or a
@@ -229,7 +325,9 @@ class Trainer:
         masks = self.recipe.loss.mask_truncated
         return [s for s in samples if s.episode in numbers and not (masks and s.truncated)]
 
-    async def _redraw(self, trajectories: list[Trajectory]) -> list[Trajectory]:
+    async def _redraw(
+        self, player: Policy, trajectories: list[Trajectory], iteration: int
+    ) -> list[Trajectory]:
         """Replace games of seeds without signal, in place, by those of new seeds; returns the old ones."""
         replaced: list[Trajectory] = []
         for draw in range(1, self.recipe.play.redraws + 1):
@@ -239,7 +337,7 @@ class Trainer:
             old = [game for game in trajectories if game.episode.seed in flat]
             replaced += old
             numbers = {game.number // self.recipe.play.samples for game in old}
-            new = await self.rollouts.play(self.jobs(draw, numbers))
+            new = await self._games(player, self.jobs(draw, numbers, iteration))
             kept = [game for game in trajectories if game.episode.seed not in flat]
             trajectories[:] = sorted([*kept, *new], key=lambda game: game.number)
         return replaced
@@ -250,13 +348,6 @@ class Trainer:
             self.reference.release()
         self.reference = self.policy.frozen()
 
-    async def _blind_control(self, jobs: Sequence[RolloutJob]) -> list[Trajectory]:
-        """The held-out games once more, played without seeing: does the reward need the picture?"""
-        every = self.recipe.monitor.blind
-        if not every or self.iteration % every:
-            return []
-        return await replace(self.rollouts, learner=self.policy.agent(blind=True)).play(jobs)
-
     async def evaluate(self) -> dict[str, float]:
         """Games on fixed seeds against the opponent of evaluations, seeing, and blind as a control."""
         monitor = self.recipe.monitor
@@ -265,10 +356,9 @@ class Trainer:
         await self.policy.publish()
         jobs = evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
         with self._unsharded():
-            seeing, blind = await self.rollouts.play(jobs), list[Trajectory]()
+            seeing, blind = await self._games(self.policy, jobs), list[Trajectory]()
             if monitor.blind:
-                learner = self.policy.agent(blind=True)
-                blind = await replace(self.rollouts, learner=learner).play(jobs)
+                blind = await self._games(self.policy, jobs, blind=True)
         return of_evaluation(seeing) | (of_evaluation(blind, "blind") if monitor.blind else {})
 
     @contextmanager
@@ -279,17 +369,20 @@ class Trainer:
                 stack.enter_context(policy.unsharded())
             yield
 
-    def jobs(self, draw: int = 0, places: Iterable[int] | None = None) -> list[RolloutJob]:
-        """The games of this iteration and rank: whole groups, no seed twice.
+    def jobs(
+        self, draw: int = 0, places: Iterable[int] | None = None, iteration: int | None = None
+    ) -> list[RolloutJob]:
+        """The games of an iteration, by default the next one, and of this rank: whole groups, no seed twice.
 
         Args:
             draw: How often its seeds have been replaced.
             places: Of seeds within the iteration; by default all of this rank.
         """
         play, (rank, size) = self.recipe.play, ranks.world()
-        first = self.iteration * play.episodes + draw * play.episodes
+        iteration = self.iteration if iteration is None else iteration
+        first = iteration * play.episodes + draw * play.episodes
         if draw and not play.seeds:  # behind those of all iterations
-            past = self.recipe.iterations + self.iteration * play.redraws + draw - 1
+            past = self.recipe.iterations + iteration * play.redraws + draw - 1
             first = past * play.episodes
         stage, jobs = self.algorithm.stage, list[RolloutJob]()
         for place in range(rank, play.episodes, size) if places is None else sorted(places):
@@ -299,20 +392,20 @@ class Trainer:
                 jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
         return jobs
 
-    def held_out_jobs(self) -> list[RolloutJob]:
+    def held_out_jobs(self, iteration: int | None = None) -> list[RolloutJob]:
         """Games on seeds that are never trained on, others in every iteration. Their numbers are negative."""
         play, (rank, size) = self.recipe.play, ranks.world()
-        first = play.held_out_seed + self.iteration * play.held_out
+        first = play.held_out_seed + (self.iteration if iteration is None else iteration) * play.held_out
         numbers = range(rank, play.held_out, size)
         return [RolloutJob(first + number, number=number - play.held_out) for number in numbers]
 
     @property
     def at_checkpoint(self) -> bool:
-        return self._at(self.recipe.monitor.checkpoint)
+        return self._at(self.recipe.monitor.checkpoint, self.iteration)
 
-    def _at(self, every: int) -> bool:
-        """Whether this iteration is the last one or a multiple."""
-        return self.iteration == self.recipe.iterations or self.iteration % every == 0
+    def _at(self, every: int, iteration: int) -> bool:
+        """Whether an iteration is the last one or a multiple."""
+        return iteration == self.recipe.iterations or iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
         try:
@@ -363,6 +456,17 @@ class Trainer:
     async def close(self) -> None:
         await self.policy.agent().close()
         await self.league.close()
+        if self.workers is not None:
+            self.workers.close()
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    began = perf_counter()
+    try:
+        yield
+    finally:
+        seconds[name] = perf_counter() - began
 
 
 def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:

@@ -67,7 +67,8 @@ def write_page(file: Path, trainer: Trainer) -> None:
         curves=curves(history),
         bands=bands(history),
         time_parts=time_parts(history),
-        longest=f"{max((m['s'] for m in history[-BARS:] if 's' in m), default=0.0):.3g} s",
+        longest=f"{max((m['s'] + m.get(OVERLAP, 0) for m in history[-BARS:] if 's' in m), default=0):.3g} s",
+        overlaps=any(OVERLAP in measured for measured in history),
         switches=switches(history),
         talk=_stage_measure(history).removeprefix(TRAINED),
         games=[
@@ -89,6 +90,8 @@ PARTS = {
     "wait_s": "waiting for other processes",
 }
 """Where the seconds of an iteration go, in the order in which they are stacked."""
+OVERLAP = "overlap_s"
+"""How many of them were spent on two parts at once."""
 BARS = 60
 """Most iterations in the picture of it: the last ones."""
 

@@ -61,6 +61,8 @@ class TokenSample:
     """What the value head expected from this turn on (GAE)."""
     target: float = 0.0
     """What it should have expected."""
+    weights: list[float] = field(default_factory=list)
+    """What each token counts, where an earlier policy drew it; empty for 1 each."""
     kept: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 
@@ -150,6 +152,10 @@ class Policy(ABC):
     @abstractmethod
     def frozen(self) -> Policy:
         """A copy that stays as it is now; large weights that never change may be shared."""
+
+    def ahead(self) -> Policy:
+        """A copy that plays as this one does now while this one is updated, until it is released."""
+        return self.frozen()
 
     def release(self) -> None:
         """Give back what a frozen copy holds. It is not used any more."""

@@ -66,6 +66,9 @@ class ModelOptions(Section, name="model"):
     )
     lora_dropout: float = option(0.0, low=0, high=0.9, help="hf: dropout before adapters, in updates alone")
     freeze_vision: bool = option(True, help="hf: train the language model only")
+    packing: bool = option(
+        False, help="hf: updates have all replies of a batch in one row, without padding (optimizer.micro)"
+    )
     checkpointing: bool = option(False, help="hf: recompute activations of the language model")
     dtype: str = option(
         "auto",
@@ -126,6 +129,15 @@ class PlayOptions(Section, name="play"):
     theme: str = option("classic", help="theme of pictures")
     max_tokens: int = option(0, low=0, help="nano: most tokens in a reply of play; 0 for model.max_tokens")
     discount: float = option(-1.0, low=-1, high=1, help="of later rewards (return-to-go); -1 for none")
+    workers: int = option(
+        0, low=0, help="nano: processes that play, each with a copy of the model; 0 for this one"
+    )
+    ahead: int = option(
+        0,
+        low=0,
+        high=1,
+        help="1: the next games are played during the update, by the policy before it; 0: after it",
+    )
     held_out: int = option(32, low=0, help="held-out games per iteration, for statistics and switching")
     held_out_seed: int = option(500_000, low=0, help="first seed of held-out games")
 
@@ -177,6 +189,12 @@ class LossOptions(Section, name="loss"):
     )
     entropy: float = option(0.0, low=0, help="weight of the entropy of the distributions of tokens")
     mask_truncated: bool = option(False, help="leave replies that reached max_tokens out of the update")
+    correction: float = option(
+        2.0,
+        low=0,
+        help="play.ahead: most that a token counts by how much more likely it has become since it was drawn; "
+        "0 for no correction but the clipped ratio",
+    )
     keep: float = option(
         0.0, low=0, help="spo: weight of the KL divergence of replies in the stage that is not trained"
     )
@@ -197,6 +215,11 @@ class OptimizerOptions(Section, name="optimizer"):
     weight_decay: float = option(0.0, low=0, help="of AdamW")
     grad_norm: float = option(1.0, low=0, help="longest gradient; 0 for no clipping")
     micro: int = option(8, low=1, help="samples in one forward pass; halved where memory is short")
+    tokens: int = option(
+        0,
+        low=0,
+        help="most tokens in one forward pass of several samples, padding included; 0 for micro alone",
+    )
     minibatches: int = option(1, low=1, help="optimiser steps per pass over the samples")
     epochs: int = option(1, low=1, help="passes over the samples")
     old: str = option(

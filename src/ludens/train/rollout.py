@@ -24,7 +24,7 @@ from ludens.loop import play
 from ludens.rebuild import move_rewards
 from ludens.train.algorithms import return_to_go
 from ludens.train.policy import Policy, TokenSample, Trajectory
-from ludens.train.recipe import Opponents
+from ludens.train.recipe import Opponents, Recipe
 
 
 @dataclass
@@ -178,6 +178,19 @@ class Rollouts:
         return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
 
 
+def rollouts_of(recipe: Recipe, game: Game, learner: Agent, others: Mapping[str, Agent]) -> Rollouts:
+    play = recipe.play
+    return Rollouts(
+        game,
+        learner,
+        others,
+        RenderOptions(play.theme, play.size),
+        PlayConfig(retries=play.retries),
+        play.concurrency,
+        None if play.discount < 0 else play.discount,
+    )
+
+
 def _player_of(players: Mapping[str, str], seat: str, role: str) -> str:
     return players.get(seat) or players.get(role) or LEARNER
 
@@ -224,7 +237,12 @@ class League:
     @property
     def frozen(self) -> tuple[Policy, ...]:
         """The copies of the policy that play."""
-        return tuple(self._frozen[name] for name in sorted(self._frozen))
+        return tuple(self.copies.values())
+
+    @property
+    def copies(self) -> Mapping[str, Policy]:
+        """The copies of the policy that play, by name."""
+        return {name: self._frozen[name] for name in sorted(self._frozen)}
 
     def reseed(self, *names: int) -> None:
         """Make what frozen policies draw from now on depend on these numbers alone."""

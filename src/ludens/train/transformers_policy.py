@@ -26,6 +26,7 @@ from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
 from ludens.train import ranks, sharding
+from ludens.train.packing import PackedRow
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
 from ludens.train.update import drawn_values, entropies, left_padded, right_padded
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from torch.nn import Parameter
 
 VISION = ("visual", "vision_tower", "vision_model", "multi_modal_projector", "connector")
+_PACKED_GAP = 0.1
+"""Largest mean difference of log-probabilities in a row of several samples: rounding is far below it."""
 LEARNER = "default"
 """The adapter in training, by peft's name; frozen copies have others."""
 ADAPTER = "adapter"
@@ -93,6 +96,8 @@ class TransformersPolicy(Policy):
         self._live: LocalModel | None = None
         self._caches = StaticCaches(options.batch) if options.kv_cache == "static" else None
         self._suppressed = placeholders(self.base)
+        self._packs = False
+        """Whether it is known that samples in one row do not see each other."""
         self._takes_kinds = "mm_token_type_ids" in signature(self.base.forward).parameters
         if options.checkpointing:
             self._checkpoint_language_model()
@@ -168,6 +173,8 @@ class TransformersPolicy(Policy):
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         import torch
 
+        if self.options.packing and len(samples) > 1:
+            return self._score_packed(samples, entropy, state)
         inputs, mask = self.collate(samples)
         width = mask.shape[1]
         pictures = [picture for sample in samples for picture in sample.pictures]
@@ -185,6 +192,47 @@ class TransformersPolicy(Policy):
             entropies(values) if entropy else None,
             states[0][:, -width - 1] if state else None,
         )
+
+    def _score_packed(self, samples: Sequence[TokenSample], entropy: bool, state: bool) -> Scores:
+        import torch
+
+        padded, mask = self.collate(samples)
+        row = PackedRow.of(self.base, padded, mask)
+        pictures = [picture for sample in samples for picture in sample.pictures]
+        with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
+            logits = self.base(**row.inputs, logits_to_keep=row.places, use_cache=False).logits[0].float()
+        temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
+        logits = logits / row.each(temperatures)[:, None]
+        if self._suppressed:
+            logits[..., list(self._suppressed)] = -torch.inf
+        values = logits.log_softmax(-1)
+        ids = padded["input_ids"][:, -mask.shape[1] :][mask.bool()]
+        scores = Scores(
+            row.spread(values.gather(-1, ids[:, None])[:, 0]),
+            mask,
+            row.spread(entropies(values)) if entropy else None,
+            states[0][0][row.firsts] if state else None,
+        )
+        if not self._packs:
+            self._check_packing(samples[:2])
+        return scores
+
+    def _check_packing(self, samples: Sequence[TokenSample]) -> None:
+        """Models that do not tell the samples of a row apart would learn from others than were drawn."""
+        import torch
+
+        self._packs, training = True, self.model.training
+        self.model.eval()
+        with torch.no_grad():
+            packed, mask = self.logprobs(samples)
+            alone = torch.cat([self.logprobs([sample])[0].flatten() for sample in samples])
+        self.model.train(training)
+        apart = float((packed[mask.bool()] - alone).abs().mean())
+        if not apart < _PACKED_GAP:
+            raise BadOption(
+                "model.packing: this model does not keep the replies of a row apart (log-probabilities "
+                f"differ by {apart:.2f} per token): set it to false."
+            )
 
     def collate(self, samples: Sequence[TokenSample]) -> tuple[dict[str, Tensor], Tensor]:
         """The model's inputs and the mask of the completions.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from logging import getLogger
-from math import ceil, isfinite
+from math import ceil, exp, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,19 +37,35 @@ def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = flo
     return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
 
 
-def chunks(samples: Sequence[TokenSample], size: int) -> list[list[TokenSample]]:
-    """Batches of samples of similar length: less padding."""
-    order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
-    return [order[start : start + size] for start in range(0, len(order), size)]
+def chunks(samples: Sequence[TokenSample], size: int, tokens: int = 0) -> list[list[TokenSample]]:
+    """Batches of samples of similar length: less padding.
+
+    Args:
+        size: Most samples in a batch.
+        tokens: Most tokens in a batch of several samples, with padding; 0 for any number.
+    """
+    if not tokens:
+        order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
+        return [order[start : start + size] for start in range(0, len(order), size)]
+    batches, prompt, reply = list[list[TokenSample]](), 0, 0
+    for sample in sorted(samples, key=lambda s: (len(s.prompt_ids), len(s.completion_ids))):
+        prompt, reply = max(prompt, len(sample.prompt_ids)), max(reply, len(sample.completion_ids))
+        if not batches or len(batches[-1]) == size or (len(batches[-1]) + 1) * (prompt + reply) > tokens:
+            batches.append([])
+            prompt, reply = len(sample.prompt_ids), len(sample.completion_ids)
+        batches[-1].append(sample)
+    return batches
 
 
-def passes(samples: Sequence[TokenSample], size: int, policy: Policy) -> list[tuple[list[TokenSample], bool]]:
-    """Batches for one forward pass each, and whether they count.
+def passes(
+    samples: Sequence[TokenSample], size: int, policy: Policy, tokens: int = 0
+) -> list[tuple[list[TokenSample], bool]]:
+    """Batches for one forward pass each, as `chunks` makes them, and whether they count.
 
     Where the weights of the policy are shared out, all ranks have as many: those with fewer samples get
     batches of one that do not count.
     """
-    batches = chunks(samples, size)
+    batches = chunks(samples, size, tokens)
     if not policy.sharded:
         return [(batch, True) for batch in batches]
     counts = ranks.gather(len(batches))
@@ -92,6 +108,7 @@ def policy_loss(
     options: LossOptions,
     kept: Tensor | None = None,
     entropy: Tensor | None = None,
+    weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The loss of each sample and its KL divergence to the reference, both summed over its tokens.
 
@@ -103,6 +120,7 @@ def policy_loss(
         old: Those under the policy that drew it.
         kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
         entropy: Of the distribution of each token, where it earns a bonus.
+        weights: What each token counts, where an earlier policy drew it.
     """
     ratio = ((new - old) * mask).exp()
     gain = ratio * advantages[:, None]
@@ -110,6 +128,8 @@ def policy_loss(
         highest = options.clip_high or options.clip
         clipped = ratio.clamp(1 - options.clip, 1 + highest) * advantages[:, None]
         gain = gain.minimum(clipped)
+    if weights is not None:
+        gain = gain * weights
     loss = -gain * mask
     if entropy is not None:
         trained = 1.0 if kept is None else 1 - kept[:, None]
@@ -180,6 +200,9 @@ def _collect(master: Parameter, computed: Tensor) -> None:
 
 log = getLogger("ludens.train")
 
+_EXPONENT = 50.0
+"""Above it, ratios are all the same: far above every limit."""
+
 
 class Diverged(UsageError):
     """A loss or gradient is not a finite number."""
@@ -219,19 +242,25 @@ class Updater:
             self.parameters, lr=options.lr, weight_decay=options.weight_decay, betas=(0.9, 0.99)
         )
         self.step = 0
-        self.micro = options.micro
+        self.micro, self.tokens = options.micro, options.tokens
 
     def update(
-        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0
+        self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0, staleness: int = 0
     ) -> dict[str, float]:
-        """Train on samples drawn from the policy as it is now. Every rank calls this with its own samples."""
+        """Train on samples drawn from the policy as it was `staleness` updates ago, 0 for as it is now.
+
+        Every rank calls this with its own samples.
+        """
         if not self.loss.kl and not self.loss.keep:
             reference = None
-        if self.options.old == "recomputed":
+        corrected = dict[str, float]()
+        if staleness and self.loss.correction:
+            corrected = self._correct(samples)
+        elif self.options.old == "recomputed":
             self._recompute(samples)
         totals: dict[str, float] = {"loss": 0.0, "kl": 0.0, "tokens": 0.0, "gap": 0.0, "grad": 0.0}
         if not max(ranks.gather(len(samples))):
-            return totals
+            return totals | corrected
         steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
         self.policy.train(True)
         for epoch in range(self.options.epochs):
@@ -249,7 +278,7 @@ class Updater:
         if self.rehearsal is not None:
             totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
-        return totals
+        return totals | corrected
 
     def state(self) -> dict[str, Any]:
         """Whole tensors, whatever the number of ranks; all ranks call it."""
@@ -296,7 +325,7 @@ class Updater:
             self.optimizer.zero_grad(set_to_none=True)
             step = dict.fromkeys(totals, 0.0)
             try:
-                for chunk, counts in passes(samples, self.micro, self.policy):
+                for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
                     self._backward(chunk, reference, count, step, counts)
                 break
             except RuntimeError as error:
@@ -313,6 +342,7 @@ class Updater:
                         "model.checkpointing, smaller pictures (play.size) or shorter replies."
                     ) from None
                 self.micro = min(self.micro, len(samples)) // 2 or 1
+                self.tokens = max(1, self.tokens // 2) if self.tokens else 0
                 torch.cuda.empty_cache()
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
         for name, value in step.items():
@@ -366,8 +396,12 @@ class Updater:
         old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
         advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
         kept = each(chunk, lambda sample: float(sample.kept)).to(new.device)
+        weights = None
+        if any(sample.weights for sample in chunk):
+            rows = [sample.weights or [1.0] * len(sample.completion_ids) for sample in chunk]
+            weights = right_padded(rows, 1.0).to(new.device)
         losses, divergence = policy_loss(
-            new, old, mask, advantages, expected, self.loss, kept, scores.entropy
+            new, old, mask, advantages, expected, self.loss, kept, scores.entropy, weights
         )
         if not counts:
             torch.autograd.backward(losses.sum() * 0.0)
@@ -381,11 +415,26 @@ class Updater:
         totals["kl"] += float(divergence.sum())
         totals["tokens"] += float(mask.sum())
 
+    def _correct(self, samples: Sequence[TokenSample]) -> dict[str, float]:
+        """Samples of an earlier policy: their ratios count from the policy as it is now, and each token
+        counts by how much more likely it has become, up to a limit (truncated importance sampling)."""
+        cap, drawn = self.loss.correction, [sample.logprobs for sample in samples]
+        self._recompute(samples)
+        tokens = total = capped = 0.0
+        for sample, old in zip(samples, drawn, strict=True):
+            pairs = zip(sample.logprobs, old, strict=True)
+            ratios = [exp(min(new - before, _EXPONENT)) for new, before in pairs]
+            sample.weights = [min(ratio, cap) for ratio in ratios]
+            tokens, total = tokens + len(ratios), total + sum(sample.weights)
+            capped += sum(ratio > cap for ratio in ratios)
+        tokens, total, capped = map(sum, zip(*ranks.gather((tokens, total, capped)), strict=True))
+        return {"weight": total / max(1.0, tokens), "capped": capped / max(1.0, tokens)}
+
     def _recompute(self, samples: Sequence[TokenSample]) -> None:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 
-        for chunk, counts in passes(samples, self.micro, self.policy):
+        for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
             with torch.no_grad():
                 values, _ = self.policy.logprobs(chunk)
             if not counts:

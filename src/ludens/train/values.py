@@ -21,8 +21,8 @@ class ValueHead:
     ranks.
     """
 
-    def __init__(self, policy: Policy, options: AdvantageOptions, micro: int) -> None:
-        self.policy, self.options, self.micro = policy, options, micro
+    def __init__(self, policy: Policy, options: AdvantageOptions, micro: int, tokens: int = 0) -> None:
+        self.policy, self.options, self.micro, self.tokens = policy, options, micro, tokens
         self._head: Any = None
         self._optimizer: Any = None
         self._states: Tensor | None = None
@@ -33,7 +33,7 @@ class ValueHead:
         import torch
 
         self._samples, states = [], list[Any]()
-        for chunk, counts in passes(samples, self.micro, self.policy):
+        for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
             with torch.no_grad():
                 state = self.policy.score(chunk, state=True).state
             assert state is not None

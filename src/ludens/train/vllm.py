@@ -415,6 +415,17 @@ class VllmPolicy(Policy):
     def frozen(self) -> Policy:
         return self.local.frozen()
 
+    def ahead(self) -> Policy:
+        """The servers keep the weights until the next `publish`; a copy of them here verifies replies."""
+        twin = copy.copy(self)
+        frozen = self.local.frozen()
+        assert isinstance(frozen, TransformersPolicy)
+        twin.local = frozen
+        return twin
+
+    def release(self) -> None:
+        self.local.release()
+
     def train(self, training: bool) -> None:
         self.stale |= training
         self.local.train(training)

@@ -9,10 +9,20 @@ from dataclasses import dataclass
 
 from ludens.core.agent import Agent, Ask, Bot, Reply
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
 from ludens.core.options import option
 from ludens.games.boards import pointer
 from ludens.games.spy.checker import check, informativeness
-from ludens.games.spy.clues import STOCK_CLUES, THERE_IS, full_names, joined_names, named, placed, related
+from ludens.games.spy.clues import (
+    STOCK_CLUES,
+    THERE_IS,
+    full_names,
+    joined_names,
+    named,
+    placed,
+    related,
+    sayable,
+)
 from ludens.games.spy.flat import UNIT
 from ludens.games.spy.game import ABSTAIN, CLUE, SPY, Spy, SpyState
 from ludens.games.spy.pairs import described, kind_of
@@ -93,9 +103,10 @@ class Blunt(Agent):
         pair = described(state.pair)
         assert pair is not None
         scene = pair.modified if ask.seat == SPY else pair.original
-        action = (
-            self.clue(state, scene, ask.seat) if state.stage == CLUE else self.vote(state, scene, ask.seat)
-        )
+        if state.stage == CLUE:
+            action = self.accepted(self.clue(state, scene, ask.seat), state, scene)
+        else:
+            action = self.vote(state, scene, ask.seat)
         if not self.reason:
             return Reply(action, action)
         return Reply(f"{self.thoughts(state, scene, ask.seat)} {ask.format.write(action)}", action)
@@ -110,6 +121,12 @@ class Blunt(Agent):
         if len(scene.objects) < 2:  # a blank picture
             return self.random.choice(STOCK_CLUES)
         return related(*self.random.sample(scene.objects, 2))
+
+    def accepted(self, clue: str, state: SpyState, scene: Scene) -> str:
+        """The clue, or another one where the game refuses those that say too little."""
+        if state.game.clue == "free" or state.emptiness(clue) is None:
+            return clue
+        return next((other for other in sayable(scene.objects) if state.emptiness(other) is None), clue)
 
     def fresh(self, state: SpyState, scene: Scene) -> list[Object]:
         return [thing for thing in scene.objects if named(thing) not in state.clues]
@@ -146,6 +163,10 @@ class Vague(Blunt):
     """Says sizes and materials only, which are the same in both pictures by the paper's rule."""
 
     kind = "bot/vague"
+
+    def begin(self) -> None:
+        super().begin()
+        _check_free(self.game, self.kind)
 
     def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
         clues = [f"There is a {thing.size} {thing.material} object" for thing in scene.objects]
@@ -210,6 +231,12 @@ def _by_player(state: SpyState) -> list[list[str]]:
     return [state.clues[place::players] for place in range(players)]
 
 
+def _check_free(game: Game, kind: str) -> None:
+    assert isinstance(game, Spy)
+    if game.clue == "informative":
+        raise BadOption(f"{kind} gives clues that say too little for clue=informative.")
+
+
 AGREED = STOCK_CLUES[0]
 _RELATION = re.compile(r"The (.+) is to the (left|right) of the (.+)")
 _OPPOSITE = {"left": "right", "right": "left"}
@@ -224,6 +251,9 @@ class BlindPlayer(Bot):
     """
 
     kind = "bot/blind"
+
+    def begin(self) -> None:
+        _check_free(self.game, self.kind)
 
     def choose(self, state: SpyState) -> str:
         if state.stage == CLUE:

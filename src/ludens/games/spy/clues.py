@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -362,6 +363,15 @@ def placed(thing: Object) -> Iterator[str]:
     for words, value in sides.items():
         if value > MIDDLE:
             yield f"The {thing.name} is {words}"
+
+
+def sayable(things: Sequence[Object]) -> Iterator[str]:
+    """Names and places of objects, and how they lie to each other."""
+    for thing in things:
+        yield named(thing)
+        yield from placed(thing)
+    for first, second in permutations(things, 2):
+        yield related(first, second)
 
 
 def full_names(clue: str) -> list[str]:

@@ -11,14 +11,14 @@ from statistics import fmean
 from typing import Any, Self
 
 from ludens.core.episode import Move
-from ludens.core.errors import Ambiguous, Illegal, Unreadable
+from ludens.core.errors import Ambiguous, BadOption, Illegal, Unreadable
 from ludens.core.game import DecisionScore, Game, GameStage, Preset
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import DASHES, ReplyFormat, fold, without_reasoning
 from ludens.core.state import Legal, State
-from ludens.games.spy.checker import check
-from ludens.games.spy.clues import STOCK_CLUES, named, related
+from ludens.games.spy.checker import check, informativeness
+from ludens.games.spy.clues import STOCK_CLUES, named, related, sayable
 from ludens.games.spy.pairs import (
     BLANK,
     FLAT,
@@ -26,6 +26,7 @@ from ludens.games.spy.pairs import (
     described,
     draw_noise,
     installed_sources,
+    kind_of,
     with_hash,
     with_noise,
 )
@@ -262,6 +263,14 @@ class Spy(Game):
         help="each civilian votes, or eight times one judge without a role, as in the released code",
     )
 
+    clue: str = option(
+        "free",
+        choices=("free", "informative"),
+        help="informative: clues that are true of most pictures, or that repeat a clue, are refused",
+    )
+    least: float = option(
+        0.6, low=0, high=1, help="clue=informative: share of other pictures of which a clue must be false"
+    )
     noise: bool = option(
         False,
         help="one modified picture in ten is blank and one in ten equals the original: the paper's noise",
@@ -271,6 +280,8 @@ class Spy(Game):
         super().__post_init__()
         object.__setattr__(self, "change", "+".join(parse_change(self.change)))
         object.__setattr__(self, "source", with_hash(self.source))
+        if self.clue == "informative" and kind_of(self.source) != "scenes":
+            raise BadOption("clue=informative needs pictures of described scenes, such as source=flat.")
 
     @cached_property
     def players(self) -> tuple[str, ...]:
@@ -351,6 +362,11 @@ class Spy(Game):
                 measured["clue truth"] = fmean(decided)
             if truths:
                 measured["clues undecided"] = 1 - len(decided) / len(truths)
+        if self.clue == "informative" and state.clues:
+            given = list(filter(None, state.clues))
+            measured["clues refused"] = 1 - len(given) / len(state.clues)
+            if given:
+                measured["clue informativeness"] = fmean(map(informativeness, given))
         if votes:
             measured["votes right"] = votes.count(str(state.spy + 1)) / len(votes)
             measured["votes n/a"] = votes.count(ABSTAIN) / len(votes)
@@ -403,7 +419,22 @@ class SpyState(State):
     def refusal(self, seat: str, action: str) -> str | None:
         if action == UNREADABLE and self.stage == DECISION and seat in self.to_act:
             return None
-        return super().refusal(seat, action)
+        reason = super().refusal(seat, action)
+        if reason is None and action and self.stage == CLUE and self.game.clue == "informative":
+            return self.emptiness(action)
+        return reason
+
+    def emptiness(self, clue: str) -> str | None:
+        """Why a clue says too little for `clue=informative`; None if it does not."""
+        if fold(clean_clue(clue)) in map(fold, self.clues):
+            return "the clue repeats an earlier one."
+        share, least = informativeness(clue), self.game.least
+        if share >= least:
+            return None
+        return (
+            f"the clue says too little: it is false of {share:.0%} of other pictures, and {least:.0%} are "
+            "needed; what cannot be checked counts as true of all."
+        )
 
     def fallback(self, seat: str) -> str | None:
         return "" if self.stage == CLUE else UNREADABLE
@@ -422,7 +453,12 @@ class SpyState(State):
             return STOCK_CLUES[len(self.clues) % len(STOCK_CLUES)]
         new = [clue for thing in things if (clue := named(thing)) not in self.clues]
         known = same or things
-        return new[0] if new else related(known[0], known[-1])
+        clues = [*new, related(known[0], known[-1])]
+        if self.game.clue == "informative":
+            own = pair.modified if seat == SPY else pair.original
+            clues += [*sayable(known), *sayable(own.objects)]
+            return next((clue for clue in clues if self.emptiness(clue) is None), clues[0])
+        return clues[0]
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         if self.stage == CLUE:

@@ -13,14 +13,16 @@ from ludens.core.random import Stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.draw import Picture as Drawn
-from ludens.games.spy.clues import STOCK_CLUES, joined_names
+from ludens.games.spy.clues import STOCK_CLUES, THERE_IS, joined_names
 from ludens.games.spy.flat import Floor
 from ludens.games.spy.game import ABSTAIN, CLUE, DECISION, SPY, ClueFormat, Spy, SpyState, VoteFormat, quoted
 from ludens.games.spy.pairs import BLANK, FLAT, IDENTICAL, StoredPair, described, kind_of, set_of
-from ludens.games.spy.scene import FLOOR, Scene
+from ludens.games.spy.scene import ATTRIBUTES, FLOOR, Scene
 
 _STYLES = ("direct", "cot", "explain")
 _SEEN = ("original", "modified")
+_GUESSES = 20
+"""How many invented clues are tried until one is accepted."""
 _DRAWN, _STORED = 512, 256
 """Pictures kept, of each kind: the two of a game are shown many times, and one that is not encoded yet holds
 its pixels (0.25 and 0.5 MB)."""
@@ -52,7 +54,13 @@ class SpyView(View):
             "players": len(self.game.players),
             "change": self.templates.fill(f"change {self._kind}"),
             "look": look,
+            "clues_rule": self._clues_rule(),
         }
+
+    def _clues_rule(self) -> str:
+        if self.game.clue == "free":
+            return ""
+        return f" {self.templates.fill('informative', least=round(100 * self.game.least))}"
 
     def image(self, state: SpyState, seat: str) -> Picture:
         pair, role = state.pair, _SEEN[seat == SPY]
@@ -174,7 +182,12 @@ class SpyView(View):
         return quoted(clue) if clue else self.templates.fill("silent")
 
     def guess(self, state: SpyState, seat: str, random: Stream) -> str:
-        return random.choice(STOCK_CLUES) if state.stage == CLUE else state.legal(seat).sample(random)
+        if state.stage != CLUE:
+            return state.legal(seat).sample(random)
+        if self.game.clue == "free":
+            return random.choice(STOCK_CLUES)
+        clues = [THERE_IS + " ".join(map(random.choice, ATTRIBUTES.values())) for _ in range(_GUESSES)]
+        return next((clue for clue in clues if state.emptiness(clue) is None), clues[0])
 
 
 _NOTICEABLE = 24

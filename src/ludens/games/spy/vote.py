@@ -6,10 +6,9 @@ else says what is true of both. Only the picture tells which of the two is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import permutations
 from typing import Any, ClassVar
 
 from ludens.core.errors import BadOption
@@ -22,7 +21,7 @@ from ludens.core.state import Legal, Question
 from ludens.core.twins import TwinGame, pair_of
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.checker import check
-from ludens.games.spy.clues import named, placed, related
+from ludens.games.spy.clues import sayable
 from ludens.games.spy.game import ABSTAIN, SPY, Spy, SpyState
 from ludens.games.spy.pairs import described, installed_sources
 from ludens.games.spy.scene import Scene, ScenePair
@@ -128,18 +127,10 @@ def _clues(state: SpyState, scenes: ScenePair, civilian: int, random: Stream) ->
 
 def _told(scene: Scene, *, random: Stream, false_of: Scene | None = None) -> list[str]:
     """True clues about a scene in random order; with `false_of`, those that are false of another scene."""
-    clues = list(dict.fromkeys(_said(scene)))
+    clues = list(dict.fromkeys(sayable(scene.objects)))
     random.shuffle(clues)
     true = [clue for clue in clues if check(clue, scene)]
     return true if false_of is None else [clue for clue in true if check(clue, false_of) is False]
-
-
-def _said(scene: Scene) -> Iterator[str]:
-    for thing in scene.objects:
-        yield named(thing)
-        yield from placed(thing)
-    for first, second in permutations(scene.objects, 2):
-        yield related(first, second)
 
 
 def _exchanged(state: SpyState, civilian: int) -> SpyState:

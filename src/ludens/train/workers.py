@@ -1,0 +1,177 @@
+"""Processes that play for training: each has a copy of the policies and plays its share of the games, with
+bots, pictures and replies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ludens.agents import agent
+from ludens.core.errors import UsageError
+from ludens.core.processes import begin_worker, blocked_signals
+from ludens.core.registry import make
+from ludens.core.spending import spend, spent
+from ludens.train.nano.policy import NanoPolicy
+from ludens.train.policy import Policy, Trajectory
+from ludens.train.recipe import Recipe
+from ludens.train.rollout import LEARNER, RolloutJob, rollouts_of
+
+PARTS = ("draw", "sample")
+"""Kinds of work of a worker that are measured."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A policy as a worker gets it."""
+
+    folder: Path
+    """Where its weights are; others have another folder."""
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """Games for one worker, and the policies that play them, by name."""
+
+    jobs: tuple[RolloutJob, ...]
+    policies: Mapping[str, Copy]
+    blind: bool
+
+
+class RolloutWorkers:
+    """Splits games over processes. What is played does not depend on their number, except for rounding."""
+
+    def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
+        self.count = recipe.play.workers
+        self._folder = TemporaryDirectory(prefix="ludens-play-")
+        self._numbers = count()
+        self._written: dict[str, tuple[Policy, Path]] = {}
+        settings = {name: getattr(recipe.model, name) for name in ("temperature", "max_tokens", "batch")}
+        settings |= {"seed": recipe.run.seed, "device": _device(policy)}
+        arguments = (_sit_down, (recipe, settings, policy.longest_reply))
+        self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), begin_worker, arguments)
+
+    async def play(
+        self, jobs: Sequence[RolloutJob], player: Policy, copies: Mapping[str, Policy], blind: bool = False
+    ) -> list[Trajectory]:
+        """What `Rollouts.play` returns.
+
+        Args:
+            jobs: The games.
+            player: The learner in them.
+            copies: Other policies in them, which do not change.
+            blind: Whether the learner is shown flat pictures.
+        """
+        numbered = [
+            replace(job, number=place if job.number is None else job.number) for place, job in enumerate(jobs)
+        ]
+        places = {job.number: place for place, job in enumerate(numbered)}
+        policies = {name: self._copy(name, policy) for name, policy in copies.items()}
+        policies[LEARNER] = self._copy(LEARNER, player)
+        shares = [tuple(numbered[worker :: self.count]) for worker in range(self.count)]
+        with blocked_signals():
+            futures = [self._pool.submit(_play, Order(share, policies, blind)) for share in shares if share]
+        try:
+            played = await asyncio.gather(*map(asyncio.wrap_future, futures))
+        except BrokenProcessPool:
+            raise UsageError(
+                "a process of play.workers ended: memory may be short; the same command goes on from the "
+                "last checkpoint."
+            ) from None
+        for kind in PARTS:
+            spend(kind, sum(seconds[kind] for _, seconds in played) / max(1, len(played)))
+        games = [game for share, _ in played for game in share]
+        return sorted(games, key=lambda game: places[game.number])
+
+    def _copy(self, name: str, policy: Policy) -> Copy:
+        """Write the weights of a policy for the workers, unless they have them."""
+        before, folder = self._written.get(name, (None, Path()))
+        if before is not policy or name == LEARNER:
+            if before is not None:
+                rmtree(folder)
+            folder = Path(self._folder.name) / str(next(self._numbers))
+            folder.mkdir()
+            policy.save(folder)
+            self._written[name] = policy, folder
+        return Copy(folder, policy.seeds)
+
+    def close(self) -> None:
+        processes = list((self._pool._processes or {}).values())
+        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
+        self._pool.shutdown(wait=False)
+        for process in processes:
+            process.kill()  # in the middle of a game, where the run was stopped
+        self._folder.cleanup()
+
+
+def _device(policy: NanoPolicy) -> str:
+    """The device of a policy, with its number: other processes have another default."""
+    if policy.device.type != "cuda" or policy.device.index is not None:
+        return str(policy.device)
+    import torch
+
+    return f"cuda:{torch.cuda.current_device()}"
+
+
+class _Worker:
+    """What a worker keeps from order to order."""
+
+    def __init__(self, recipe: Recipe, settings: dict[str, Any], longest_reply: int) -> None:
+        self.recipe, self.settings, self.longest_reply = recipe, settings, longest_reply
+        self.game = make(recipe.play.game)
+        self.policies: dict[str, NanoPolicy] = {}
+        self.folders: dict[str, Path] = {}
+
+    async def play(self, order: Order) -> list[Trajectory]:
+        for name, copy in order.policies.items():
+            self._load(name, copy)
+        bots = {name for job in order.jobs for name in job.players.values()} - {*order.policies}
+        others = {name: agent(name, self.game) for name in sorted(bots)}
+        players = {name: self.policies[name].agent() for name in order.policies if name != LEARNER}
+        learner = self.policies[LEARNER].agent(blind=order.blind)
+        rollouts = rollouts_of(self.recipe, self.game, learner, others | players)
+        rollouts.concurrency = -(-rollouts.concurrency // self.recipe.play.workers)
+        try:
+            return await rollouts.play(order.jobs)
+        finally:
+            for other in others.values():
+                await other.close()
+
+    def _load(self, name: str, copy: Copy) -> None:
+        if name not in self.policies:
+            self.policies[name] = NanoPolicy.read(copy.folder, **self.settings)
+            self.policies[name].longest_reply = self.longest_reply
+        elif self.folders[name] != copy.folder:
+            self.policies[name].load(copy.folder)
+        self.folders[name] = copy.folder
+        self.policies[name].reseed(*copy.seeds)
+
+
+_worker: _Worker
+
+
+def _sit_down(recipe: Recipe, settings: dict[str, Any], longest_reply: int) -> None:
+    import torch
+
+    global _worker
+    torch.set_num_threads(1)  # the other cores have their own workers
+    _worker = _Worker(recipe, settings, longest_reply)
+
+
+def _play(order: Order) -> tuple[list[Trajectory], dict[str, float]]:
+    """The games, and the seconds that each part of the work took."""
+    before = {kind: spent(kind) for kind in PARTS}
+    try:
+        games = asyncio.run(_worker.play(order))
+    except UsageError as error:
+        raise UsageError(str(error)) from None  # others may not be sent to another process
+    return games, {kind: spent(kind) - before[kind] for kind in PARTS}
