@@ -15,7 +15,7 @@ from ludens.core.view import Picture
 from ludens.models import model
 from ludens.train.nano.inputs import short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
-from ludens.train.nano.numpy_player import SHIPPED
+from ludens.train.nano.player import SHIPPED
 from tests.support.lines import outcomes
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess", "breakthrough")
