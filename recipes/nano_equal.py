@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, islice
 from statistics import median
 from time import process_time
@@ -45,9 +45,9 @@ def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
             yield sample, sample.pictures[-1]
 
 
-def prompts(seed: int) -> Iterator[tuple[str, ludens.Sample, Picture]]:
+def prompts(specs: Sequence[str], seed: int) -> Iterator[tuple[str, ludens.Sample, Picture]]:
     """One position of each game in turn, without end."""
-    left = games()
+    left = list(specs)
     for number in count(seed):
         for spec in list(left):
             try:
@@ -71,6 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare a small model in onnxruntime with plain numpy.")
     parser.add_argument("model", help="nano, or nano/FOLDER")
     parser.add_argument("--device", action="append", help="onnx, int8; can be repeated; onnx by default")
+    parser.add_argument("--games", nargs="+", help="specs of games; all by default")
     parser.add_argument("--prompts", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=3_000)
     parser.add_argument("--each", type=int, default=500, help="prompts after which figures are printed")
@@ -80,7 +81,9 @@ def main() -> None:
     equal: Counter[str] = Counter()
     by_game: dict[str, Counter[str]] = defaultdict(Counter)
     took: dict[str, list[float]] = defaultdict(list)
-    for number, (spec, sample, picture) in enumerate(islice(prompts(asked.seed), asked.prompts), 1):
+    for number, (spec, sample, picture) in enumerate(
+        islice(prompts(asked.games or games(), asked.seed), asked.prompts), 1
+    ):
         replies = {}
         for device, chosen in samplers.items():
             began = process_time()

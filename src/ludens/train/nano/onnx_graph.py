@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class Graph:
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._count = 0
-        self._constants: dict[bytes, str] = {}
+        self._constants: dict[tuple[str, bytes], str] = {}
 
     def _name(self, text: str) -> str:
         self._count += 1
@@ -78,7 +79,7 @@ class Graph:
 
     def constant(self, value: Any, dtype: str = "float32") -> str:
         array = np.asarray(value, dtype)
-        key = array.dtype.str.encode() + repr(array.shape).encode() + array.tobytes()
+        key = f"{array.dtype.str} {array.shape}", sha256(array.tobytes()).digest()
         if key not in self._constants:
             self._constants[key] = self._name("constant")
             self._parts.append(_field(5, _tensor(self._constants[key], array)))

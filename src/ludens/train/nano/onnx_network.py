@@ -21,6 +21,8 @@ BLOCKS = (256, 128, 64, 32, 16)
 """How many activations may share a scale where each row has its own."""
 CELL = 4
 """Pixels per side of what the first layer sees."""
+OPPONENT = np.array([[2 / 3, 2 / 3, 2 / 3], [2, -2, 0], [-1, -1, 2]]) / 127.5
+"""From bytes to lightness and two differences of colours, as `numpy_player.opponent` has them."""
 PARTS = ("keys", "values")
 
 
@@ -133,9 +135,10 @@ class _Builder:
             product = self.product(parts, matrix)
         return self.added(product, graph.constant(self.weights[f"{name}.bias"]))
 
-    def rms(self, x: str, width: int) -> str:
-        ones = self.graph.constant(np.ones(width))
-        return self.graph.add("SimplifiedLayerNormalization", x, ones, axis=-1, epsilon=1e-5)
+    def rms(self, x: str, width: int, rms: float = 1.0) -> str:
+        """Rows at this RMS."""
+        scale = self.graph.constant(np.full(width, rms))
+        return self.graph.add("SimplifiedLayerNormalization", x, scale, axis=-1, epsilon=1e-5)
 
     def shaped(self, x: str, *shape: int) -> str:
         return self.graph.add("Reshape", x, self.graph.constant(shape, "int64"))
@@ -167,18 +170,19 @@ class _Builder:
             scale=SHARPNESS / (self.size.width // self.size.heads),
         )  # fmt: skip
 
-    def attend_half(self, query: str, keys: str, values: str) -> str:
-        """What queries of (1, tokens, width) find among as many keys, in numbers of 16 bits."""
-        graph, heads, width = self.graph, self.size.heads, self.size.width
-        half = [graph.add("Cast", each, to=FLOAT16) for each in (query, keys, values)]
-        split = [self.shaped(each, -1, heads, width // heads) for each in half]
-        orders = [1, 0, 2], [1, 2, 0], [1, 0, 2]
-        q, k, v = (graph.add("Transpose", each, perm=o) for each, o in zip(split, orders, strict=True))
-        scores = graph.add("Cast", graph.add("MatMul", q, k), to=FLOAT32)
-        sharp = graph.add("Mul", scores, graph.constant(SHARPNESS / (width // heads)))
-        weights = graph.add("Cast", graph.add("Softmax", sharp, axis=-1), to=FLOAT16)
-        mixed = graph.add("Transpose", graph.add("MatMul", weights, v), perm=[1, 0, 2])
-        return self.shaped(graph.add("Cast", mixed, to=FLOAT32), 1, -1, width)
+    def attend_half(self, x: str) -> str:
+        """What each of (1, tokens, 3 * width), queries, keys and values, finds; in numbers of 16 bits."""
+        graph, heads, head = self.graph, self.size.heads, self.size.width // self.size.heads
+        by_head = graph.add("Transpose", self.shaped(x, -1, 3 * heads, head), perm=[1, 0, 2])
+        sizes = graph.constant([2 * heads, heads], "int64")
+        matched, values = graph.add_many("Split", 2, by_head, sizes, axis=0)
+        matched = graph.add("Cast", self.rms(matched, head, (SHARPNESS / head) ** 0.5), to=FLOAT16)
+        query, key = graph.add_many("Split", 2, matched, graph.constant([heads, heads], "int64"), axis=0)
+        scores = graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 2, 1]))
+        weights = graph.add("Softmax", graph.add("Cast", scores, to=FLOAT32), axis=-1)
+        half = (graph.add("Cast", each, to=FLOAT16) for each in (weights, values))
+        found = graph.add("Cast", graph.add("MatMul", *half), to=FLOAT32)
+        return self.shaped(graph.add("Transpose", found, perm=[1, 0, 2]), 1, -1, self.size.width)
 
     def squared(self, x: str) -> str:
         positive = self.graph.add("Relu", x)
@@ -205,15 +209,17 @@ def patch_places(size: NanoSize) -> Array:
 
 
 def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:
-    """From `cells` of a picture, (cells, numbers of a cell), to keys and values of every layer that speaks.
+    """From `cells` of a picture to keys and values of every layer that speaks.
 
-    Keys and values are (layers, 2, heads, patches, width of a head).
+    Cells are (cells, bytes of a cell less the mean of each colour); keys and values (layers, 2, heads,
+    patches, width of a head).
     """
     build, width, heads = _Builder(size, weights, precision), size.width, size.heads
     graph, side = build.graph, size.side // CELL
     first, bias = build.matrix("encoder.stem.0"), weights["encoder.stem.0.bias"]
     cells = graph.input("cells", "float32", [side * side, CELL * CELL * 3])
-    seen = graph.add("MatMul", cells, graph.constant(first.transpose(2, 3, 1, 0).reshape(-1, len(first))))
+    matrix = np.einsum("cd,ocij->ijdo", OPPONENT, first)
+    seen = graph.add("MatMul", cells, graph.constant(matrix.reshape(-1, len(first))))
     x = build.added(seen, graph.constant(bias))
     for number in (1, 2):
         x, side = build.convolved(x, side, f"encoder.stem.{number}"), side // 2
@@ -222,8 +228,9 @@ def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
     for number in range(size.encoder):
         name = f"encoder.blocks.{number}"
         both = f"{name}.attention.query", f"{name}.attention.key_value"
-        matched = build.normed(build.linear_alike(build.rms(x, width), *both))
-        found = build.attend_half(*matched) if precision is Precision.INT8 else build.attend(*matched)[0]
+        mixed = build.linear_alike(build.rms(x, width), *both)
+        half = precision is Precision.INT8
+        found = build.attend_half(mixed) if half else build.attend(*build.normed(mixed))[0]
         x = build.added(x, build.linear(found, f"{name}.attention.out"))
         hidden = build.squared(build.linear_alike(build.rms(x, width), f"{name}.mlp.up"))
         x = build.added(x, build.linear(hidden, f"{name}.mlp.down"))

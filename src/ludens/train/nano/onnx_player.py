@@ -28,7 +28,6 @@ from ludens.train.nano.numpy_player import (
     TokenEmbedding,
     log_distribution,
     one_core,
-    opponent,
     threads,
 )
 from ludens.train.nano.onnx_network import CELL, PARTS, Precision, decoder_graph, encoder_graph, session
@@ -49,8 +48,9 @@ class OnnxEncoder:
     def look(self, picture: Array) -> Array:
         """Of a picture, (3, side, side), keys and values: (layers, 2, 1, heads, patches, head width)."""
         side = self._cells
-        pixels = opponent(picture.transpose(1, 2, 0) / np.float32(127.5))
-        cells = pixels.reshape(side, CELL, side, CELL, 3).swapaxes(1, 2).reshape(side * side, -1)
+        by_cell = picture.reshape(3, side, CELL, side, CELL).transpose(1, 3, 2, 4, 0)
+        cells = by_cell.reshape(side * side, -1).astype(np.float32)
+        cells -= np.tile(picture.mean((1, 2)).astype(np.float32), CELL * CELL)
         [looks] = self._session.run(None, {"cells": cells})
         seen: Array = looks[:, :, None]
         return seen
