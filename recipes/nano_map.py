@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("model", help="nano, or nano/FOLDER")
     parser.add_argument("--games", nargs="+", help="specs of games; all with their usual options by default")
     parser.add_argument("--episodes", type=int, default=20, help="of each player in each game")
-    parser.add_argument("--seconds", type=float, default=15.0, help="CPU seconds of the model per game")
+    parser.add_argument("--seconds", type=float, default=10.0, help="CPU seconds of the model per game")
     parser.add_argument("--device", default="int8", help="on which the model runs; int8 is the fastest")
     parser.add_argument("--data", type=Path, default=Path(GAMES_FILE.name), help="the map as data")
     parser.add_argument("--table", type=Path, help="the map as Markdown; printed by default")
