@@ -1,8 +1,9 @@
-"""`ludens bench nano`: moves of a nano model in numpy, with random weights."""
+"""`ludens bench nano`: moves of a nano model in numpy and in onnxruntime, with random weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from statistics import median
 from time import process_time
 
@@ -11,7 +12,7 @@ import numpy as np
 from benchmarks import Row
 from ludens.train.nano.inputs import marks_of
 from ludens.train.nano.numpy_player import NumpyNetwork, NumpySpeaker, one_core
-from ludens.train.nano.weights import NanoSize
+from ludens.train.nano.weights import Array, NanoSize
 
 SIZE = NanoSize(width=256, heads=4, encoder=6, decoder=4, side=256, longest=256)
 PIECES, PROMPT = 512, 12
@@ -41,20 +42,43 @@ def _rows(seconds: float) -> Iterator[Row]:
             speaker.say([5] * rows)
 
     def figure(tokens: int, rows: int = 1) -> float:
-        """Milliseconds of CPU time per reply: the median of as many as there is time for."""
-        reply(1)
-        found: list[float] = []
-        began = process_time()
-        while not found or process_time() - began < seconds:
-            start = process_time()
-            reply(tokens, rows)
-            found.append(1000 * (process_time() - start) / rows)
-        return median(found)
+        return _median_ms(lambda: reply(tokens, rows), seconds) / rows
 
     speed = f"a core multiplies matrices at {_speed(random):.0f} GFLOP/s"
     yield Row(f"move of {MOVE} tokens", figure(MOVE), "ms", TARGET, note=speed)
     yield Row(f"the same, {ROWS} at once", figure(MOVE, ROWS), "ms", TARGET)
     yield Row(f"board of {BOARD} tokens", figure(BOARD), "ms")
+    if find_spec("onnxruntime") is not None:
+        yield from _onnx_rows(weights, picture, seconds)
+
+
+def _onnx_rows(weights: Mapping[str, Array], picture: Array, seconds: float) -> Iterator[Row]:
+    from ludens.train.nano.onnx_network import Precision
+    from ludens.train.nano.onnx_player import OnnxDecoder, OnnxEncoder, OnnxSpeaker
+
+    marks = marks_of(["."] * PIECES)
+    for name, precision in (("onnx", Precision.TWICE), ("int8", Precision.INT8)):
+        encoder = OnnxEncoder(SIZE, weights, precision)
+        decoder = OnnxDecoder(SIZE, weights, marks, precision)
+
+        def reply(encoder: OnnxEncoder = encoder, decoder: OnnxDecoder = decoder) -> None:
+            speaker = OnnxSpeaker(decoder, encoder.look(picture))
+            for tokens in ([5] * PROMPT, *[[5]] * (MOVE - 1)):
+                speaker.take(tokens, 1)
+
+        yield Row(f"move of {MOVE} tokens, {name}", _median_ms(reply, seconds), "ms", TARGET)
+
+
+def _median_ms(reply: Callable[[], None], seconds: float) -> float:
+    """Milliseconds of CPU time: the median of as many replies as there is time for."""
+    reply()
+    found: list[float] = []
+    began = process_time()
+    while not found or process_time() - began < seconds:
+        start = process_time()
+        reply()
+        found.append(1000 * (process_time() - start))
+    return median(found)
 
 
 def _speed(random: np.random.Generator) -> float:

@@ -29,7 +29,8 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
 from ludens.games.perceive import Perceive, board_of
 from ludens.train.nano.inputs import short_prompt
-from ludens.train.nano.numpy_player import NUMPY_BATCH, SHIPPED, NumpySampler
+from ludens.train.nano.numpy_player import NumpySampler
+from ludens.train.nano.player import NUMPY_BATCH, SHIPPED
 from ludens.train.nano.weights import StoredModel
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")

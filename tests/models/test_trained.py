@@ -14,7 +14,7 @@ from ludens.models.trained import games_of_checkpoint, games_of_recipe, trained_
 from ludens.run.report import render
 from ludens.run.report.tables import scores
 from ludens.run.results import load_results
-from ludens.train.nano.numpy_player import SHIPPED
+from ludens.train.nano.player import SHIPPED
 from ludens.train.nano.weights import SETTINGS, export
 from tests.support.reported import Fake, make_run
 

@@ -15,7 +15,7 @@ from ludens.core.view import Picture
 from ludens.models import model
 from ludens.train.nano.inputs import short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
-from ludens.train.nano.numpy_player import SHIPPED
+from ludens.train.nano.player import SHIPPED
 from ludens.train.nano.weights import verify_weights
 from tests.support.lines import outcomes
 
@@ -69,9 +69,18 @@ COMPARED = [*(f"perceive?board={board}" for board in BOARDS[:3]), *MOVES]
 def test_numpy_says_what_torch_says(game: str) -> None:
     pytest.importorskip("torch", reason="the extra 'train' is not installed")
     asks = [ask for seed in (3, 4) for ask in first_asks(game, seed)]
-    ours, theirs = (said(sampler(spec), asks, game) for spec in ("nano", "nano?device=cpu"))
+    ours, theirs = (said(sampler(f"nano?device={device}"), asks, game) for device in ("numpy", "cpu"))
     assert ours == theirs
     assert max(map(len, ours)) > 2
+
+
+@pytest.mark.parametrize("game", COMPARED[1::3])
+def test_onnxruntime_says_what_numpy_says(game: str) -> None:
+    """`recipes/nano_equal.py` compares thousands of replies."""
+    pytest.importorskip("onnxruntime", reason="the extra 'fast' is not installed")
+    asks = [ask for seed in (3, 4) for ask in first_asks(game, seed)]
+    ours, theirs = (said(sampler(f"nano?device={device}"), asks, game) for device in ("onnx", "numpy"))
+    assert ours == theirs
 
 
 def read(board: str, seed: int, spec: str, theme: str = "classic", size: int = 512) -> float:

@@ -8,8 +8,16 @@ import numpy as np
 import orjson
 import pytest
 
+from ludens.cli import main
 from ludens.core.errors import BadFile, UnknownName
-from ludens.train.nano.weights import SETTINGS, WEIGHTS, StoredModel, packed, read_weights
+from ludens.train.nano.weights import (
+    SETTINGS,
+    WEIGHTS,
+    StoredModel,
+    packed,
+    read_weights,
+    verify_weights,
+)
 from tests.support.nano import SIZE, write_random
 
 TENSORS = {
@@ -91,6 +99,12 @@ def entry(**changes: object) -> dict[str, object]:
         file(entry(dtype="F64")),
         file(entry(dtype=["F32"])),
         file(entry(dtype="I8", shape=[4, 4])),
+        file({"a": {"dtype": "F32", "shape": [2, 2], "offset": 0}}),
+        file(entry(shape=[2**63, 2])),
+        file(entry())[:20],
+        (-1).to_bytes(8, "little", signed=True) + file(entry())[8:],
+        file("text"),
+        file(entry()).replace(b'"a"', b'"a'),
     ],
 )
 def test_bad_files(data: bytes, tmp_path: Path) -> None:
@@ -122,6 +136,11 @@ def test_unknown_number_format() -> None:
         ({"size": []}, "does not describe"),
         ({"vocabulary": ["<pad>", "<end>", "<unknown>", 4]}, "not a list of texts"),
         ({"vocabulary": ["a"]}, "vocabulary"),
+        ({"vocabulary": {"<pad>": 0}}, "not a list of texts"),
+        ({"temperature": "nan"}, "out of range"),
+        ({"max_tokens": -3}, "out of range"),
+        ({"max_tokens": 64}, "out of range"),
+        ({"prompts": 99}, "form 99"),
         ({"max_tokens": None}, "does not describe"),
     ],
 )
@@ -142,3 +161,69 @@ def test_missing_files(tmp_path: Path) -> None:
     (folder / SETTINGS).unlink()
     with pytest.raises(BadFile, match=SETTINGS):
         StoredModel.read(folder)
+
+
+def header_and_body(data: bytes) -> tuple[dict[str, dict[str, list[int]]], bytearray]:
+    end = 8 + int.from_bytes(data[:8], "little")
+    return orjson.loads(data[8:end]), bytearray(data[end:])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tensor", "number", "words"),
+    [
+        ("float32", "encoder.key.weight", np.nan, "numbers in encoder.key.weight that are not finite"),
+        ("bfloat16", "decoder.head.weight", np.inf, "numbers in decoder.head.weight that are not finite"),
+        ("int8", "decoder.head.weight.scale", np.nan, "scales of decoder.head.weight that are not finite"),
+        ("int8", "decoder.line.weight.scale", -np.inf, "scales of decoder.line.weight that are not finite"),
+        ("int8", "encoder.stem.0.bias", np.nan, "numbers in encoder.stem.0.bias that are not finite"),
+    ],
+)
+def test_numbers_that_are_not_finite(
+    dtype: str,
+    tensor: str,
+    number: float,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One sentence and exit code 2, also on the command line."""
+    folder = write_random(tmp_path / "model", ["a b"])
+    (folder / WEIGHTS).write_bytes(packed(read_weights(folder / WEIGHTS), dtype))
+    assert StoredModel.read(folder).weights(folder)
+    header, body = header_and_body((folder / WEIGHTS).read_bytes())
+    begin = header[tensor]["data_offsets"][0]
+    stored = np.float32(number).tobytes()
+    body[begin : begin + 4] = stored if dtype != "bfloat16" else stored[2:] + body[begin + 2 : begin + 4]
+    (folder / WEIGHTS).write_bytes(file(header, bytes(body)))
+    with pytest.raises(BadFile, match=words):
+        StoredModel.read(folder).weights(folder)
+    monkeypatch.chdir(tmp_path)
+    for command in (["verify", "nano/model"], ["play", "tic_tac_toe", "--seat", "x=nano/model"]):
+        assert main(command) == 2
+        told = capsys.readouterr().err
+        assert words in told
+        assert "Traceback" not in told
+
+
+def test_a_file_that_ends_too_early(tmp_path: Path) -> None:
+    folder = write_random(tmp_path, ["a b"])
+    whole = (folder / WEIGHTS).read_bytes()
+    for length in (0, 7, 8, 100, len(whole) // 2, len(whole) - 1):
+        (folder / WEIGHTS).write_bytes(whole[:length])
+        with pytest.raises(BadFile, match="not a safetensors file of weights"):
+            StoredModel.read(folder).weights(folder)
+
+
+def test_metadata_that_says_nothing(tmp_path: Path) -> None:
+    folder = write_random(tmp_path, ["a b"])
+    told = {"recipe": {"play": 3}, "losses": {"a": 1}, "seeds": None, "rounds": "?"}
+    (folder / WEIGHTS).write_bytes(packed(read_weights(folder / WEIGHTS), "int8", told))
+    checks = {check.what: check.ok for check in verify_weights(folder)}
+    assert checks["numbers"]
+    assert not checks["losses"]
+    assert not checks["seeds"]
+    header, body = header_and_body((folder / WEIGHTS).read_bytes())
+    (folder / WEIGHTS).write_bytes(file({**header, "__metadata__": []}, bytes(body)))
+    with pytest.raises(BadFile, match="metadata is not an object"):
+        verify_weights(folder)

@@ -112,7 +112,7 @@ def test_evaluation_without_torch(small: Path) -> None:
 
 
 def test_numpy_unless_a_device_is_asked_for(checkpoint: Path) -> None:
-    made = model(f"nano/{checkpoint}?batch=3&max_tokens=5")
+    made = model(f"nano/{checkpoint}?batch=3&max_tokens=5&device=numpy")
     assert isinstance(made, NanoModel)
     assert isinstance(made.sampler, NumpySampler)
     assert made.sampler.batch == 3
@@ -125,10 +125,10 @@ def test_numpy_unless_a_device_is_asked_for(checkpoint: Path) -> None:
 def test_the_model_in_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ludens.train.nano.numpy_player.SHIPPED", tmp_path / "none")
+    monkeypatch.setattr("ludens.train.nano.player.SHIPPED", tmp_path / "none")
     assert main(["play", "tic_tac_toe", "--seat", "x=bot/first", "--seat", "o=nano"]) == 2
     assert "ships no nano weights; train them with ludens train recipes/nano.toml" in capsys.readouterr().err
-    monkeypatch.setattr("ludens.train.nano.numpy_player.SHIPPED", write_random(tmp_path, ["a b"]))
+    monkeypatch.setattr("ludens.train.nano.player.SHIPPED", write_random(tmp_path, ["a b"]))
     for spec in ("nano", "nano?blind=true&temperature=0.5"):
         assert sampler_of(spec).vocabulary.pieces[3:] == [" b", "a"]
         assert ModelSpec.parse(spec).prompt.blind == ("blind" in spec)

@@ -7,7 +7,7 @@ import pytest
 from ludens.core.episode import Episode, Move
 from ludens.core.game import Game
 from ludens.core.registry import GAMES, make
-from ludens.train.nano.numpy_player import TAUGHT, is_taught
+from ludens.train.nano.taught import TAUGHT, is_taught
 from ludens.web.ending import outcome_of
 from ludens.web.play import _offered, _swapped
 from ludens.web.sessions import Setup

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,16 @@ from ludens.cli.arguments import (
 )
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, check_writable, indent, json_out, write_file
+from ludens.core.agent import Agent
 from ludens.core.ask import Ask, build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
 from ludens.core.observer import OnStep, StepEvent
 from ludens.core.plain import harmless, plural
 from ludens.core.replay import wander
+from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.view import Picture, View, view_of
 from ludens.draw import Picture as DrawnPicture
@@ -67,6 +70,7 @@ def play(
     """
     played = game_of(game, option)
     agents = agents_of(played, seat)
+    _warn_of_nano(played, agents)
     render = render_options(theme, size)
     if out is not None:
         check_writable(out)
@@ -106,6 +110,15 @@ def play(
         aside(f"ludens: game aborted by {episode.culprit}: {episode.error}")
         return FAILED
     return DONE
+
+
+def _warn_of_nano(game: Game, agents: Mapping[str, Agent]) -> None:
+    """The model in the package cannot play every game: whoever seats it is told."""
+    if any(parse_spec(player.spec).name == "nano" for player in agents.values()):
+        from ludens.train.nano.taught import warning
+
+        if told := warning(game):
+            aside(f"ludens: {told}")
 
 
 def _print_step(event: StepEvent, public: View | None) -> None:

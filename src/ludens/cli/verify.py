@@ -130,7 +130,7 @@ _FIELDS = (
 
 
 def _verify_nano(spec: Path, json: bool) -> int:
-    from ludens.train.nano.numpy_player import SHIPPED
+    from ludens.train.nano.player import SHIPPED
     from ludens.train.nano.weights import verify_weights
 
     checks = verify_weights(Path(*spec.parts[1:]) if len(spec.parts) > 1 else SHIPPED)

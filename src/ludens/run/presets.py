@@ -88,7 +88,12 @@ def score(
 def _spec(game: Game, settings: Preset, player: str, episodes: int, seconds: float) -> str:
     if player != BLIND:
         return "bot/best" if player == BEST else "bot/guess"
-    candidates = list(_blind(game))
+    return blind_spec(game, settings.others, episodes, seconds)
+
+
+def blind_spec(game: Game, others: str, episodes: int, seconds: float) -> str:
+    """The best player that never looks, chosen on other seeds than those that are reported."""
+    candidates, settings = list(_blind(game)), Preset(others=others)
     if len(candidates) == 1:
         return candidates[0]
     tried = {spec: score(game, settings, spec, episodes, seconds, _CHOSEN).mean for spec in candidates}

@@ -1,4 +1,4 @@
 """Training: a model gets better by playing. One iteration is `ludens.train.loop.Trainer.iterate`."""
 
-MODELS = {"nano": "ludens.train.nano.numpy_player:nano_model"}
+MODELS = {"nano": "ludens.train.nano.player:nano_model"}
 """Kinds of models that are trained here."""

@@ -32,7 +32,7 @@ from ludens.core.random import stream
 from ludens.core.registry import GAMES
 from ludens.core.validation import Invalid, read_value
 from ludens.models.settings import is_model
-from ludens.train.nano.numpy_player import is_taught
+from ludens.train.nano.taught import is_taught
 from ludens.web.journal import Journal
 from ludens.web.pages import WebSettings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token

@@ -1,15 +1,13 @@
-"""A trained small model without torch: the network in plain numpy, replies token by token, and the player
-`nano`."""
+"""A trained small model without torch: the network in plain numpy, and replies token by token."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -17,19 +15,11 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.game import Game
-from ludens.core.options import Touch, configure, option
-from ludens.core.policy import declares
 from ludens.core.processes import cores
-from ludens.core.registry import make
-from ludens.core.spec import Spec
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.models.trained import games_of_checkpoint
 from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, clipped, marks_of, shrink
-from ludens.train.nano.model import NanoModel, Sampler
-from ludens.train.nano.weights import SETTINGS, SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
+from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
 
 
 def rms(x: Array) -> Array:
@@ -88,6 +78,24 @@ class NumpyBlock:
         return out
 
 
+class TokenEmbedding:
+    """Tokens where they are in text and picture, as rows of numbers."""
+
+    def __init__(self, weights: Mapping[str, Array]) -> None:
+        names = ("embedding", "position", "line", "column")
+        self._embedding, self._at, self._line, self._column = (weights[f"decoder.{n}.weight"] for n in names)
+        self._place = weights["decoder.place.weight"].T
+
+    def __call__(self, ids: Array, position: Array, cursor: Array) -> Array:
+        """Tokens of all rows; the cursor is their line, column, x and y."""
+        line, column = cursor[:, 0].astype(np.intp), cursor[:, 1].astype(np.intp)
+        x: Array = self._embedding[ids] + self._at[position] + self._line[line] + self._column[column]
+        features = fourier(cursor[:, 2], cursor[:, 3])
+        features[cursor[:, 2] == NOWHERE] = 0
+        x += features @ self._place
+        return x
+
+
 class NumpyNetwork:
     """Encoder and decoder."""
 
@@ -105,9 +113,7 @@ class NumpyNetwork:
         self._key = places @ weights["encoder.key.weight"].T
         self._encoder = [NumpyBlock.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]
         self.decoder = [NumpyBlock.of(weights, f"decoder.blocks.{n}", True) for n in range(size.decoder)]
-        names = ("embedding", "position", "line", "column")
-        self._embedding, self._at, self._line, self._column = (weights[f"decoder.{n}.weight"] for n in names)
-        self._place, self._head = weights["decoder.place.weight"].T, weights["decoder.head.weight"].T
+        self.embed, self._head = TokenEmbedding(weights), weights["decoder.head.weight"].T
 
     def look(self, picture: Array) -> Array:
         """Of a picture, (3, side, side), keys and values: (layers, 2, heads, patches, head width)."""
@@ -145,15 +151,6 @@ class NumpyNetwork:
     def _joined(self, x: Array) -> Array:
         """Heads side by side: (tokens of all rows, width)."""
         return x.swapaxes(-3, -2).reshape(-1, self.size.width)
-
-    def embed(self, ids: Array, position: Array, cursor: Array) -> Array:
-        """Tokens of all rows; the cursor is their line, column, x and y."""
-        line, column = cursor[:, 0].astype(np.intp), cursor[:, 1].astype(np.intp)
-        x = self._embedding[ids] + self._at[position] + self._line[line] + self._column[column]
-        features = fourier(cursor[:, 2], cursor[:, 3])
-        features[cursor[:, 2] == NOWHERE] = 0
-        x += features @ self._place
-        return x
 
     def extend(self, x: Array, looks: Array, past: Array, at: int, mask: Array | None) -> Array:
         """Logits after the last of some further tokens of each row, (rows, vocabulary).
@@ -223,8 +220,45 @@ class NumpySpeaker:
 
 LOOKS = 256 * 2**20
 """Most bytes of seen pictures kept in memory."""
+FEWEST_LOOKS = 4
+"""As many pictures are kept, if they have no more bytes."""
 TURNS = Lock()
 """One model computes at a time, with all cores."""
+
+
+class PictureMemory:
+    """What a network saw in the latest pictures; computed once for equal pictures.
+
+    It keeps twice as many as were asked for at once: players at a table see several pictures in turn.
+
+    Args:
+        look: What it sees in a picture of bytes, (3, side, side).
+    """
+
+    def __init__(self, look: Callable[[Array], Array], side: int) -> None:
+        self._look, self._side = look, side
+        self._looks: OrderedDict[str, Array] = OrderedDict()
+        self._most = FEWEST_LOOKS
+
+    def looks(self, pictures: Sequence[Picture | None]) -> list[Array]:
+        keys = [picture.hash if picture else "" for picture in pictures]
+        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
+        seen = threads().map(lambda picture: self._look(shrink(picture, self._side)), new.values())
+        self._looks.update(zip(new, seen, strict=True))
+        for key in keys:
+            self._looks.move_to_end(key)
+        looks = [self._looks[key] for key in keys]
+        self._most = max(self._most, 2 * len(looks))
+        while len(self._looks) > min(self._most, max(LOOKS // looks[0].nbytes, 1)):
+            self._looks.popitem(last=False)
+        return looks
+
+
+def log_distribution(logits: Array) -> Array:
+    """Log-probabilities of rows of logits."""
+    scaled = logits - logits.max(-1, keepdims=True)
+    scaled -= np.log(np.exp(scaled).sum(-1, keepdims=True))
+    return scaled
 
 
 class NumpySampler:
@@ -236,10 +270,10 @@ class NumpySampler:
         self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
         self.prompts = stored.prompts
         self._temperature, self._max_tokens = temperature, max_tokens
-        self._longest, self._side = stored.size.longest - max_tokens, stored.size.side
+        self._longest = stored.size.longest - max_tokens
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
         self._random = np.random.default_rng(0)
-        self._looks: OrderedDict[str, Array] = OrderedDict()
+        self._seen = PictureMemory(lambda picture: network.look(picture), stored.size.side)
 
     @staticmethod
     def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
@@ -253,11 +287,11 @@ class NumpySampler:
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         with TURNS, one_core():
-            looks = self._look([some[-1] if some else None for some in pictures])
+            looks = self._seen.looks([some[-1] if some else None for some in pictures])
             groups = alike(prompts, cores())
             texts = ([prompts[number] for number in group] for group in groups)
             group_looks = ([looks[number] for number in group] for group in groups)
-            drawn = _threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
+            drawn = threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
         fixed = self._temperature or 1.0, self._suppressed
         rows = enumerate(zip(prompts, pictures, strict=True))
@@ -293,28 +327,13 @@ class NumpySampler:
         """Log-probabilities; padding and unknown pieces are never said."""
         scaled = logits / np.float32(self._temperature or 1.0)
         scaled[:, self._suppressed] = -np.inf
-        scaled -= scaled.max(-1, keepdims=True)
-        scaled -= np.log(np.exp(scaled).sum(-1, keepdims=True))
-        return scaled
+        return log_distribution(scaled)
 
     def _draw(self, logprobs: Array, random: np.random.Generator) -> list[int]:
         if self._temperature == 0:
             return [int(token) for token in logprobs.argmax(-1)]
         # The largest of log-probabilities plus Gumbel noise is a draw from the distribution.
         return [int(token) for token in (logprobs + random.gumbel(size=logprobs.shape)).argmax(-1)]
-
-    def _look(self, pictures: Sequence[Picture | None]) -> list[Array]:
-        """What the network sees in each picture; computed once for equal pictures."""
-        keys = [picture.hash if picture else "" for picture in pictures]
-        new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
-        seen = _threads().map(lambda picture: self.network.look(shrink(picture, self._side)), new.values())
-        self._looks.update(zip(new, seen, strict=True))
-        for key in keys:
-            self._looks.move_to_end(key)
-        looks = [self._looks[key] for key in keys]
-        while len(self._looks) > 1 and len(self._looks) * looks[0].nbytes > LOOKS:
-            self._looks.popitem(last=False)
-        return looks
 
 
 def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
@@ -328,7 +347,7 @@ def alike(prompts: Sequence[list[int]], parts: int) -> list[list[int]]:
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
+def threads() -> ThreadPoolExecutor:
     """Matrices are small: computing several things at once is faster than one with all cores."""
     return ThreadPoolExecutor(cores(), "nano")
 
@@ -343,81 +362,3 @@ def one_core() -> AbstractContextManager[object]:
 
 
 _blas = cache(ThreadpoolController)
-
-
-SHIPPED = Path(__file__).parent / "weights"
-"""The model that comes with Ludens."""
-TAUGHT = frozenset(
-    (
-        "tic_tac_toe", "breakthrough", "reversi", "chess", "gomoku", "sudoku", "minesweeper",
-        "coin_dilemma", "monster_hunt", "battle_of_colors",
-        "comma/wire", "comma/keypad", "comma/who", "spy",
-    )
-)  # fmt: skip
-"""Games in which it learnt to move; in others it names moves that are not legal."""
-_OPTIONS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
-    "breakthrough": {"rows": (6,), "columns": (5,)},
-    "spy": {"rounds": (1, 2)},
-}
-"""The options with which it learnt a game, where they are not the usual ones."""
-_ANY = ("twins", "opening")
-"""Options that only choose where a game begins."""
-
-
-def is_taught(game: Game) -> bool:
-    """Whether the model that comes with Ludens learnt to move in this game, with these options."""
-    if game.name not in TAUGHT:
-        return False
-    usual, other = make(game.name).options, _OPTIONS.get(game.name, {})
-    options = {name: value for name, value in game.options.items() if name not in _ANY}
-    return all(value in other.get(name, (usual[name],)) for name, value in options.items())
-
-
-NUMPY_BATCH, TORCH_BATCH = 32, 256
-
-
-@dataclass(frozen=True)
-class NanoSettings:
-    """Options of a small model in a spec."""
-
-    temperature: float = option(0.0, low=0, high=2, help="sampling temperature")
-    max_tokens: int = option(0, low=0, help="most tokens in a reply; 0 for as many as in training")
-    batch: int = option(
-        0, low=0, help=f"most requests in a batch; 0 for {NUMPY_BATCH}, or {TORCH_BATCH} in torch"
-    )
-    device: str = option("numpy", help="what it runs on: numpy, or a device of torch such as cpu or cuda")
-
-
-@declares(NanoSettings, Touch.READ)
-def nano_model(spec: Spec) -> NanoModel:
-    if spec.address:
-        raise BadOption(f"{spec.name} runs in this process and takes no address.")
-    settings = configure(NanoSettings, spec.options, spec.name)
-    if settings.device != "numpy" and find_spec("torch") is None:
-        raise MissingExtra(f"{spec.name} with device={settings.device}", "train")
-    folder = Path(spec.rest) if spec.rest else SHIPPED
-    if not (folder / SETTINGS).is_file():
-        if folder == SHIPPED:
-            raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
-        raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
-    identity = {name: text for name, text in spec.options.items() if name not in ("batch", "device")}
-    model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))
-    model.trained_on = games_of_checkpoint(folder, SETTINGS)
-    return model
-
-
-def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
-    stored = StoredModel.read(folder)
-    max_tokens = settings.max_tokens or stored.max_tokens
-    if max_tokens >= stored.size.longest:
-        raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
-    if settings.device == "numpy":
-        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
-    from ludens.train.nano.policy import NanoPolicy
-
-    options = {"temperature": settings.temperature, "max_tokens": max_tokens, "device": settings.device}
-    try:
-        return NanoPolicy.read(folder, batch=settings.batch or TORCH_BATCH, **options)
-    except (AssertionError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise BadOption(f"{name} cannot run with device={settings.device}: {reason}.") from None

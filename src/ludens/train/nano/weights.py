@@ -88,8 +88,10 @@ def read_weights(file: Path) -> dict[str, Array]:
             continue
         if array.dtype == np.int8:
             scale = scales.get(name + SCALE)
-            if scale is None or scale.shape != array.shape[:1]:
+            if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
                 raise BadFile(f"{file} has no scale for each row of {name}.")
+            if not np.isfinite(scale).all():
+                raise BadFile(f"{file} has scales of {name} that are not finite.")
             array = array * scale.reshape(-1, *[1] * (array.ndim - 1))
         elif array.dtype == np.uint16:
             array = (array.astype(np.uint32) << 16).view(np.float32)
@@ -113,7 +115,7 @@ def _tensors(data: bytes) -> dict[str, Array]:
     header.pop(METADATA, None)
     tensors = {}
     for name, entry in header.items():
-        if not isinstance(entry, dict) or entry.keys() < {"dtype", "shape", "data_offsets"}:
+        if not isinstance(entry, dict) or not entry.keys() >= {"dtype", "shape", "data_offsets"}:
             raise ValueError(f"its entry {name[:80]} is not a tensor")
         dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
         if not isinstance(dtype, str) or dtype not in _STORED:
@@ -211,13 +213,15 @@ class StoredModel:
             stored = orjson.loads((folder / SETTINGS).read_bytes())
             size, pieces = NanoSize(**stored["size"]), stored["vocabulary"]
             temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
-            if not all(isinstance(piece, str) for piece in pieces):
+            if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
                 raise TypeError("the vocabulary is not a list of texts")
+            if not 0 <= temperature < np.inf or not 1 <= max_tokens < size.longest:
+                raise ValueError("its temperature or its max_tokens is out of range")
             prompts = int(stored.get("prompts", 1))
             if not 1 <= prompts <= PROMPTS:
                 raise ValueError(f"prompts of form {prompts} are not known")
             return StoredModel(size, Vocabulary(pieces), temperature, max_tokens, prompts)
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
         except UsageError as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}") from None
@@ -271,7 +275,8 @@ def verify_weights(folder: Path) -> list[Check]:
     if not isinstance(recipe, dict) or NUMBERS not in told:
         return [Check("it says where it comes from", False)]
     settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
-    losses = known.get("losses") or []
+    losses = known.get("losses")
+    losses = losses if isinstance(losses, list) else []
     return [
         Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
         Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),

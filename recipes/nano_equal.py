@@ -1,0 +1,109 @@
+"""Whether a small model in onnxruntime replies as in plain numpy, and how long both take for a move.
+
+    python recipes/nano_equal.py nano --prompts 10000 --seed 3000
+
+Positions are those of games of random players, in every game that is installed. Milliseconds are CPU time of
+one core, for a picture that was not seen before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+from statistics import median
+from time import process_time
+
+import ludens
+from ludens.core.view import Picture
+from ludens.models import model
+from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.model import NanoModel, Sampler
+
+BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
+QUESTIONS = ("perceive", "qa", "rule")
+FIRST_MOVES = 12
+"""Moves of a game of which one is taken."""
+OWN = frozenset(("files", *QUESTIONS))
+"""Games that need options."""
+
+
+def games() -> list[str]:
+    boards = [f"{question}?board={board}" for question in QUESTIONS for board in BOARDS]
+    return [*(name for name in ludens.GAMES.names() if name not in OWN), *boards]
+
+
+def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
+    """What players of one game are asked, with what they see, from a random move on."""
+    game = ludens.make(spec)
+    seats = {seat: ludens.agent("bot/random", game) for seat in game.seats}
+    config = ludens.PlayConfig(horizon=FIRST_MOVES)
+    episode = ludens.play_sync(game, seats, seed, config=config)
+    for sample in islice(ludens.samples(episode, game), seed % FIRST_MOVES // len(game.seats), None):
+        if sample.pictures:
+            yield sample, sample.pictures[-1]
+
+
+def prompts(specs: Sequence[str], seed: int) -> Iterator[tuple[str, ludens.Sample, Picture]]:
+    """One position of each game in turn, without end."""
+    left = list(specs)
+    for number in count(seed):
+        for spec in list(left):
+            try:
+                found = next(positions(spec, number), None)
+            except ludens.LudensError as error:
+                print(f"{spec} is left out: {error}", flush=True)
+                left.remove(spec)
+                continue
+            if found is not None:
+                yield spec, *found
+
+
+def sampler(spec: str, device: str) -> Sampler:
+    made = model(f"{spec}{'&' if '?' in spec else '?'}device={device}")
+    if not isinstance(made, NanoModel):
+        raise ludens.LudensError(f"{spec} is not a small model.")
+    return made.sampler
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Compare a small model in onnxruntime with plain numpy.")
+    parser.add_argument("model", help="nano, or nano/FOLDER")
+    parser.add_argument("--device", action="append", help="onnx, int8; can be repeated; onnx by default")
+    parser.add_argument("--games", nargs="+", help="specs of games; all by default")
+    parser.add_argument("--prompts", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=3_000)
+    parser.add_argument("--each", type=int, default=500, help="prompts after which figures are printed")
+    asked = parser.parse_args()
+    devices = ["numpy", *(asked.device or ["onnx"])]
+    samplers = {device: sampler(asked.model, device) for device in devices}
+    equal: Counter[str] = Counter()
+    by_game: dict[str, Counter[str]] = defaultdict(Counter)
+    took: dict[str, list[float]] = defaultdict(list)
+    for number, (spec, sample, picture) in enumerate(
+        islice(prompts(asked.games or games(), asked.seed), asked.prompts), 1
+    ):
+        replies = {}
+        for device, chosen in samplers.items():
+            began = process_time()
+            ids = chosen.encode(short_prompt(sample.game, sample.ask, chosen.prompts))
+            [reply] = chosen.sample([ids], [[picture]])
+            took[device].append(1000 * (process_time() - began))
+            replies[device] = reply.completion_ids
+        for device in devices:
+            same = replies[device] == replies["numpy"]
+            equal[device] += same
+            by_game[spec][device] += same
+        by_game[spec]["all"] += 1
+        if number % asked.each == 0 or number == asked.prompts:
+            told = (f"{d}: {equal[d]} equal, median {median(took[d]):.0f} ms" for d in devices)
+            print(f"{number} prompts of {len(by_game)} games; {'; '.join(told)}", flush=True)
+    for spec, found in by_game.items():
+        unlike = {device: found["all"] - found[device] for device in devices[1:]}
+        if any(unlike.values()):
+            print(f"{spec}: of {found['all']}, not equal {unlike}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""A map of all games for a small model: what it earns in each, beside blind, random and best players, and how
+often its first reply is legal. The browser and `ludens play` offer nano, or warn of it, by the data file.
+
+    python recipes/nano_map.py nano --data src/ludens/train/nano/games.json --table nano-games.md
+    python recipes/nano_map.py nano/my-nano --games chess 'breakthrough?rows=6&columns=5' --episodes 10
+
+A stopped run continues: games that are in the data file are not played again, as long as the weights are the
+same.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from time import perf_counter
+
+from ludens.core.errors import LudensError
+from ludens.core.spec import parse_spec
+from ludens.run.ability import AbilityMap, measure_ability, measure_all, usual_games
+from ludens.train.nano.player import SHIPPED
+from ludens.train.nano.taught import GAMES_FILE, fingerprint
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure a small model in every game.")
+    parser.add_argument("model", help="nano, or nano/FOLDER")
+    parser.add_argument("--games", nargs="+", help="specs of games; all with their usual options by default")
+    parser.add_argument("--episodes", type=int, default=20, help="of each player in each game")
+    parser.add_argument("--seconds", type=float, default=10.0, help="CPU seconds of the model per game")
+    parser.add_argument("--device", default="int8", help="on which the model runs; int8 is the fastest")
+    parser.add_argument("--data", type=Path, default=Path(GAMES_FILE.name), help="the map as data")
+    parser.add_argument("--table", type=Path, help="the map as Markdown; printed by default")
+    asked = parser.parse_args()
+    try:
+        print(measured(asked) if asked.table is None else f"Written to {measured(asked)}.")
+    except LudensError as error:
+        parser.error(str(error))
+
+
+def measured(asked: argparse.Namespace) -> str:
+    rest = parse_spec(asked.model).rest
+    start = AbilityMap(asked.model, fingerprint(Path(rest) if rest else SHIPPED))
+    if asked.data.exists():
+        kept = AbilityMap.read(asked.data)
+        if kept.fingerprint == start.fingerprint:
+            start = AbilityMap(start.model, start.fingerprint, kept.games)
+    fast = f"{asked.model}{'&' if '?' in asked.model else '?'}device={asked.device}"
+    players = fast, f"{fast}&blind=true"
+    found, began = start, perf_counter()
+    steps = measure_all(
+        start,
+        [*(asked.games or usual_games())],
+        lambda game: measure_ability(game, *players, asked.episodes, asked.seconds),
+    )
+    for spec, step in steps:
+        if isinstance(step, AbilityMap):
+            found = step
+            found.write(asked.data)
+            print(f"{perf_counter() - began:6.0f} s  {spec}", flush=True)
+        else:
+            print(f"{spec} is left out: {step}", flush=True)
+    if asked.table is None:
+        return found.markdown()
+    asked.table.write_text(found.markdown(), encoding="utf-8")
+    return str(asked.table)
+
+
+if __name__ == "__main__":
+    main()

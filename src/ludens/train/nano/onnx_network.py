@@ -1,0 +1,296 @@
+"""The network of a small model as graphs for onnxruntime.
+
+Weights of one byte are kept as they are. Where the encoder multiplies in whole numbers, activations are
+rounded: to 8 bits, or twice, the second time what the first has lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludens.train.nano.numpy_player import fourier
+from ludens.train.nano.onnx_graph import CONTRIBUTED, FLOAT16, FLOAT32, Graph
+from ludens.train.nano.weights import SHARPNESS, STRIDE, Array, NanoSize
+
+BLOCKS = (256, 128, 64, 32, 16)
+"""How many activations may share a scale where each row has its own."""
+CELL = 4
+"""Pixels per side of what the first layer sees."""
+OPPONENT = np.array([[2 / 3, 2 / 3, 2 / 3], [2, -2, 0], [-1, -1, 2]]) / 127.5
+"""From bytes to lightness and two differences of colours, as `numpy_player.opponent` has them."""
+PARTS = ("keys", "values")
+
+
+class Precision(Enum):
+    """Of activations where they meet a weight of the encoder."""
+
+    INT8 = 8
+    TWICE = 16
+    """Rounded twice to 8 bits."""
+    FLOAT = 32
+
+
+_ACCURACY = {Precision.INT8: 4, Precision.FLOAT: 1}
+"""Levels of `MatMulNBits`: whether it rounds activations."""
+
+
+def rounded(matrix: Array) -> tuple[Array, Array]:
+    """A matrix of (outputs, inputs) as whole numbers from -127 to 127, and the scale of each row.
+
+    Weights that were stored so are kept exactly.
+    """
+    largest = np.abs(matrix).max(1)
+    scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
+    return np.rint(matrix / scale[:, None]).astype(np.int8), scale
+
+
+class _Rounded(NamedTuple):
+    """Activations as whole numbers, with their scale and what stands for zero."""
+
+    numbers: str
+    scale: str
+    zero: str
+
+
+class _Builder:
+    """Layers of the network in one graph."""
+
+    def __init__(self, size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> None:
+        self.size, self.weights, self.precision, self.graph = size, weights, precision, Graph()
+
+    def matrix(self, *names: str) -> Array:
+        return np.concatenate([self.weights[f"{name}.weight"] for name in names])
+
+    def linear(self, x: str, *names: str) -> str:
+        """Rows of x times the transposed matrix; each row has a scale of its own where it is rounded."""
+        return self.times(x, self.matrix(*names))
+
+    def linear_alike(self, x: str, *names: str) -> str:
+        """The same for rows of unit RMS, which may share a scale: that is faster."""
+        matrix = self.matrix(*names)
+        return (
+            self.times(x, matrix)
+            if self.precision is Precision.FLOAT
+            else self.product(self.rounded(x), matrix)
+        )
+
+    def linear_float(self, x: str, *names: str) -> str:
+        """The same with weights in float32: the fastest for a few rows."""
+        return self.graph.add("MatMul", x, self.graph.constant(self.matrix(*names).T))
+
+    def times(self, x: str, matrix: Array) -> str:
+        outputs, inputs = matrix.shape
+        block = next((size for size in BLOCKS if inputs % size == 0), None)
+        if self.precision is Precision.TWICE or block is None:
+            return self.product(self.rounded(x), matrix)
+        numbers, scale = rounded(matrix)
+        bytes_around_128 = (numbers.astype(np.int16) + 128).reshape(outputs, inputs // block, block)
+        scales = np.repeat(scale, inputs // block)
+        return self.graph.add(
+            "MatMulNBits", x, self.graph.constant(bytes_around_128, "uint8"), self.graph.constant(scales),
+            domain=CONTRIBUTED, K=inputs, N=outputs, bits=8, block_size=block,
+            accuracy_level=_ACCURACY[self.precision],
+        )  # fmt: skip
+
+    def rounded(self, x: str) -> list[_Rounded]:
+        graph = self.graph
+        coarse = _Rounded(*graph.add_many("DynamicQuantizeLinear", 3, x))
+        if self.precision is Precision.INT8:
+            return [coarse]
+        rest = graph.add("Sub", x, graph.add("DequantizeLinear", *coarse))
+        step, zero = graph.add("Mul", coarse.scale, graph.constant(1 / 254)), graph.constant(0, "int8")
+        return [coarse, _Rounded(graph.add("QuantizeLinear", rest, step, zero), step, zero)]
+
+    def product(self, parts: list[_Rounded], matrix: Array) -> str:
+        numbers, scale = rounded(matrix)
+        stored, scales = self.graph.constant(numbers.T, "int8"), self.graph.constant(scale)
+        inputs = [(part.numbers, stored, part.scale, scales, part.zero) for part in parts]
+        sums = [self.graph.add("MatMulIntegerToFloat", *each, domain=CONTRIBUTED) for each in inputs]
+        return reduce(self.added, sums)
+
+    def convolved(self, x: str, side: int, name: str) -> str:
+        """A convolution of 3 by 3 cells, every second one, over what is positive in (cells, channels)."""
+        graph, weight = self.graph, self.matrix(name)
+        outputs, channels = weight.shape[:2]
+        matrix = weight.transpose(0, 2, 3, 1).reshape(outputs, -1)
+        positive, numbers = graph.add("Relu", x), windows(side)
+
+        def around(cells: str, outside: str) -> str:
+            border = graph.add("Expand", outside, graph.constant([1, channels], "int64"))
+            seen = graph.add(
+                "Gather", graph.add("Concat", cells, border, axis=0), graph.constant(numbers, "int64")
+            )
+            return self.shaped(seen, -1, 9 * channels)
+
+        if self.precision is Precision.FLOAT:
+            product = self.times(around(positive, graph.constant(0.0)), matrix)
+        else:
+            parts = self.rounded(positive)
+            parts = [part._replace(numbers=around(part.numbers, part.zero)) for part in parts]
+            product = self.product(parts, matrix)
+        return self.added(product, graph.constant(self.weights[f"{name}.bias"]))
+
+    def rms(self, x: str, width: int, rms: float = 1.0) -> str:
+        """Rows at this RMS."""
+        scale = self.graph.constant(np.full(width, rms))
+        return self.graph.add("SimplifiedLayerNormalization", x, scale, axis=-1, epsilon=1e-5)
+
+    def shaped(self, x: str, *shape: int) -> str:
+        return self.graph.add("Reshape", x, self.graph.constant(shape, "int64"))
+
+    def parts(self, x: str, *sizes: int) -> list[str]:
+        return self.graph.add_many("Split", len(sizes), x, self.graph.constant(sizes, "int64"), axis=-1)
+
+    def normed(self, x: str) -> list[str]:
+        """Queries, keys and values of (1, tokens, 3 * width), the first two with heads of unit RMS."""
+        width = self.size.width
+        matched, value = self.parts(x, 2 * width, width)
+        return [*self.parts(self.rms_heads(matched, 2 * width), width, width), value]
+
+    def rms_heads(self, x: str, width: int) -> str:
+        """Each head of (1, tokens, width) at unit RMS."""
+        head = self.size.width // self.size.heads
+        return self.shaped(self.rms(self.shaped(x, 1, -1, width // head, head), head), 1, -1, width)
+
+    def attend(self, query: str, keys: str, values: str, *past: str) -> list[str]:
+        """What queries of (1, tokens, width) find.
+
+        With keys and values of earlier tokens, each token looks at those and at tokens up to itself; keys and
+        values of all tokens are returned too.
+        """
+        earlier = ("", "", "", *past) if past else ()
+        return self.graph.add_many(
+            "MultiHeadAttention", 3 if past else 1, query, keys, values, *earlier,
+            domain=CONTRIBUTED, num_heads=self.size.heads, unidirectional=int(bool(past)),
+            scale=SHARPNESS / (self.size.width // self.size.heads),
+        )  # fmt: skip
+
+    def attend_half(self, x: str) -> str:
+        """What each of (1, tokens, 3 * width), queries, keys and values, finds; in numbers of 16 bits."""
+        graph, heads, head = self.graph, self.size.heads, self.size.width // self.size.heads
+        by_head = graph.add("Transpose", self.shaped(x, -1, 3 * heads, head), perm=[1, 0, 2])
+        sizes = graph.constant([2 * heads, heads], "int64")
+        matched, values = graph.add_many("Split", 2, by_head, sizes, axis=0)
+        matched = graph.add("Cast", self.rms(matched, head, (SHARPNESS / head) ** 0.5), to=FLOAT16)
+        query, key = graph.add_many("Split", 2, matched, graph.constant([heads, heads], "int64"), axis=0)
+        scores = graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 2, 1]))
+        weights = graph.add("Softmax", graph.add("Cast", scores, to=FLOAT32), axis=-1)
+        half = (graph.add("Cast", each, to=FLOAT16) for each in (weights, values))
+        found = graph.add("Cast", graph.add("MatMul", *half), to=FLOAT32)
+        return self.shaped(graph.add("Transpose", found, perm=[1, 0, 2]), 1, -1, self.size.width)
+
+    def squared(self, x: str) -> str:
+        positive = self.graph.add("Relu", x)
+        return self.graph.add("Mul", positive, positive)
+
+    def added(self, x: str, y: str) -> str:
+        return self.graph.add("Add", x, y)
+
+
+def windows(side: int) -> Array:
+    """Of each second cell in rows and columns of a square, the numbers of the cells around it.
+
+    The number after the last is that of a cell outside.
+    """
+    numbers = np.pad(np.arange(side * side).reshape(side, side), 1, constant_values=side * side)
+    around = [numbers[i : i + side : 2, j : j + side : 2] for i in range(3) for j in range(3)]
+    return np.stack(around, -1).reshape(-1, 9)
+
+
+def patch_places(size: NanoSize) -> Array:
+    grid = size.side // STRIDE
+    at = (np.arange(grid) + 0.5) / grid
+    return fourier(np.tile(at, grid), np.repeat(at, grid))
+
+
+def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:
+    """From `cells` of a picture to keys and values of every layer that speaks.
+
+    Cells are (cells, bytes of a cell less the mean of each colour); keys and values (layers, 2, heads,
+    patches, width of a head).
+    """
+    build, width, heads = _Builder(size, weights, precision), size.width, size.heads
+    graph, side = build.graph, size.side // CELL
+    first, bias = build.matrix("encoder.stem.0"), weights["encoder.stem.0.bias"]
+    cells = graph.input("cells", "float32", [side * side, CELL * CELL * 3])
+    matrix = np.einsum("cd,ocij->ijdo", OPPONENT, first)
+    seen = graph.add("MatMul", cells, graph.constant(matrix.reshape(-1, len(first))))
+    x = build.added(seen, graph.constant(bias))
+    for number in (1, 2):
+        x, side = build.convolved(x, side, f"encoder.stem.{number}"), side // 2
+    x, places = build.shaped(x, 1, side * side, width), patch_places(size)
+    x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.position.weight"].T))
+    for number in range(size.encoder):
+        name = f"encoder.blocks.{number}"
+        both = f"{name}.attention.query", f"{name}.attention.key_value"
+        mixed = build.linear_alike(build.rms(x, width), *both)
+        half = precision is Precision.INT8
+        found = build.attend_half(mixed) if half else build.attend(*build.normed(mixed))[0]
+        x = build.added(x, build.linear(found, f"{name}.attention.out"))
+        hidden = build.squared(build.linear_alike(build.rms(x, width), f"{name}.mlp.up"))
+        x = build.added(x, build.linear(hidden, f"{name}.mlp.down"))
+    x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.key.weight"].T))
+    names = [f"decoder.blocks.{number}.look.key_value" for number in range(size.decoder)]
+    looks = build.linear_alike(x, *names)
+    looks = build.shaped(looks, len(places), size.decoder, 2, heads, width // heads)
+    looks = graph.add("Transpose", looks, perm=[1, 2, 3, 0, 4])
+    keys, values = graph.add_many("Split", 2, looks, graph.constant([1, 1], "int64"), axis=1)
+    looks = graph.add("Concat", build.rms(keys, width // heads), values, axis=1)
+    graph.output(looks, "float32", [size.decoder, 2, heads, len(places), width // heads])
+    return graph.model()
+
+
+def decoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:
+    """From embedded tokens, (1, tokens, width), to the logits after the last of them.
+
+    Activations of 8 bits or of float32.
+
+    Further inputs are `first`, the number of the first token whose logits are wanted, counted from the end;
+    of each layer `look_keys_N` and `look_values_N`, (1, heads, patches, width of a head), and `keys_N` and
+    `values_N` of earlier tokens, (1, heads, tokens, width of a head). The outputs are the logits, (1, tokens,
+    vocabulary), and in that order keys and values of all tokens.
+    """
+    build, width, heads = _Builder(size, weights, precision), size.width, size.heads
+    graph, head = build.graph, width // heads
+    x, first = graph.input("x", "float32", [1, "new", width]), graph.input("first", "int64", [1])
+    linear = build.linear if precision is Precision.INT8 else build.linear_float
+    kept: list[str] = []
+    for number in range(size.decoder):
+        name, patches = f"decoder.blocks.{number}", (size.side // STRIDE) ** 2
+        look = [graph.input(f"look_{part}_{number}", "float32", [1, heads, patches, head]) for part in PARTS]
+        past = [graph.input(f"{part}_{number}", "float32", [1, heads, "past", head]) for part in PARTS]
+        both = f"{name}.attention.query", f"{name}.attention.key_value"
+        matched = build.normed(linear(build.rms(x, width), *both))
+        found, *all_tokens = build.attend(*matched, *past)
+        kept += all_tokens
+        x = build.added(x, linear(found, f"{name}.attention.out"))
+        query = build.rms_heads(linear(build.rms(x, width), f"{name}.look.query"), width)
+        [found] = build.attend(query, *look)
+        x = build.added(x, linear(found, f"{name}.look.out"))
+        hidden = build.squared(linear(build.rms(x, width), f"{name}.mlp.up"))
+        x = build.added(x, linear(hidden, f"{name}.mlp.down"))
+    end, axis = graph.constant([2**31 - 1], "int64"), graph.constant([1], "int64")
+    asked = graph.add("Slice", x, first, end, axis)
+    graph.output(
+        linear(build.rms(asked, width), "decoder.head"),
+        "float32",
+        [1, "asked", len(weights["decoder.head.weight"])],
+    )
+    for value in kept:
+        graph.output(value, "float32", [1, heads, "all", head])
+    return graph.model()
+
+
+def session(graph: bytes) -> Any:
+    """What runs a graph, on one core."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

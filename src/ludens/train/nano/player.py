@@ -1,0 +1,93 @@
+"""The player `nano`: a small model that a spec names, in numpy, onnxruntime or torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ludens.core.errors import BadFile, BadOption, MissingExtra
+from ludens.core.options import Touch, configure, option
+from ludens.core.policy import declares
+from ludens.core.spec import Spec
+from ludens.models.trained import games_of_checkpoint
+from ludens.train.nano.model import NanoModel, Sampler
+from ludens.train.nano.numpy_player import NumpySampler
+from ludens.train.nano.weights import SETTINGS, StoredModel
+
+SHIPPED = Path(__file__).parent / "weights"
+"""The model that comes with Ludens."""
+
+NUMPY_BATCH, TORCH_BATCH = 32, 256
+AUTO, NUMPY = "auto", "numpy"
+ONNX = ("onnx", "int8")
+
+
+@dataclass(frozen=True)
+class NanoSettings:
+    """Options of a small model in a spec."""
+
+    temperature: float = option(0.0, low=0, high=2, help="sampling temperature")
+    max_tokens: int = option(0, low=0, help="most tokens in a reply; 0 for as many as in training")
+    batch: int = option(
+        0, low=0, help=f"most requests in a batch; 0 for {NUMPY_BATCH}, or {TORCH_BATCH} in torch"
+    )
+    device: str = option(
+        AUTO,
+        help="what it runs on: numpy; onnx, faster, the same replies; int8, faster still, may choose another "
+        "of equally good moves; a device of torch such as cpu or cuda; auto: onnx where it is installed",
+    )
+
+
+@declares(NanoSettings, Touch.READ)
+def nano_model(spec: Spec) -> NanoModel:
+    if spec.address:
+        raise BadOption(f"{spec.name} runs in this process and takes no address.")
+    settings = configure(NanoSettings, spec.options, spec.name)
+    _check_device(spec.name, settings)
+    folder = Path(spec.rest) if spec.rest else SHIPPED
+    if not (folder / SETTINGS).is_file():
+        if folder == SHIPPED:
+            raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
+        raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
+    unnamed = {"batch"} if settings.device == "int8" else {"batch", "device"}
+    identity = {name: text for name, text in spec.options.items() if name not in unnamed}
+    model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))
+    model.trained_on = games_of_checkpoint(folder, SETTINGS)
+    return model
+
+
+def _check_device(name: str, settings: NanoSettings) -> None:
+    device = settings.device
+    if device in (AUTO, NUMPY):
+        return
+    package, extra = ("onnxruntime", "fast") if device in ONNX else ("torch", "train")
+    if find_spec(package) is None:
+        raise MissingExtra(f"{name} with device={device}", extra)
+    if device in ONNX and settings.temperature:
+        raise BadOption(f"{name} with device={device} takes the most likely token: temperature must be 0.")
+
+
+def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
+    stored = StoredModel.read(folder)
+    max_tokens, device = settings.max_tokens or stored.max_tokens, settings.device
+    if max_tokens >= stored.size.longest:
+        raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
+    if device == AUTO:
+        device = NUMPY if settings.temperature or find_spec("onnxruntime") is None else ONNX[0]
+    if device == NUMPY:
+        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
+    if device in ONNX:
+        from ludens.train.nano.onnx_network import Precision
+        from ludens.train.nano.onnx_player import OnnxSampler
+
+        precision = Precision.TWICE if device == ONNX[0] else Precision.INT8
+        return OnnxSampler(folder, max_tokens, settings.batch or NUMPY_BATCH, precision)
+    from ludens.train.nano.policy import NanoPolicy
+
+    options = {"temperature": settings.temperature, "max_tokens": max_tokens, "device": device}
+    try:
+        return NanoPolicy.read(folder, batch=settings.batch or TORCH_BATCH, **options)
+    except (AssertionError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise BadOption(f"{name} cannot run with device={device}: {reason}.") from None

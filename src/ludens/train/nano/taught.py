@@ -1,0 +1,96 @@
+"""In which games, with which options, the model in the package can play.
+
+`games.json` is the measured map (`recipes/nano_map.py`). It counts for the weights that it was measured with;
+for games that it does not have, the list of what the model was taught is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from ludens.core.errors import BadFile
+from ludens.core.game import Game
+from ludens.core.registry import make
+from ludens.run.ability import Ability, AbilityMap
+from ludens.train.nano.player import SHIPPED
+from ludens.train.nano.weights import WEIGHTS
+
+GAMES_FILE = Path(__file__).with_name("games.json")
+"""The map of the model in the package."""
+TAUGHT = frozenset(
+    (
+        "tic_tac_toe", "breakthrough", "reversi", "chess", "gomoku", "sudoku", "minesweeper",
+        "coin_dilemma", "monster_hunt", "battle_of_colors",
+        "comma/wire", "comma/keypad", "comma/who", "spy",
+    )
+)  # fmt: skip
+"""Games in which it learnt to move; in others it names moves that are not legal."""
+_OPTIONS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
+    "breakthrough": {"rows": (6,), "columns": (5,)},
+    "spy": {"rounds": (1, 2)},
+}
+"""The options with which it learnt a game, where they are not the usual ones."""
+_ANY = ("twins", "opening")
+"""Options that only choose where a game begins."""
+
+
+def is_taught(game: Game) -> bool:
+    """Whether the model that comes with Ludens can play this game, with these options."""
+    measured = ability(game)
+    return measured.offered if measured else _learnt(game)
+
+
+def warning(game: Game) -> str | None:
+    """What to tell somebody who seats it at a game that it cannot play; None for others."""
+    if is_taught(game):
+        return None
+    measured = ability(game)
+    if measured is None:
+        return f"nano was not taught {game.name} with these options: most of its moves may not be legal."
+    if measured.legal < 1:
+        legal = f"{100 * measured.legal:.0f}% of its first replies were legal moves"
+    else:
+        legal = "it played no better than a player who does not look"
+    return f"nano is no match at {game.name} with these options: {legal} in {measured.moves} moves."
+
+
+def ability(game: Game) -> Ability | None:
+    """What was measured in this game, with these options."""
+    usual = make(game.name).options
+    changed = {
+        name: value for name, value in game.options.items() if name not in _ANY and value != usual[name]
+    }
+    rows = (row for row in games_map() if row.game == game.name)
+    return next((row for row in rows if dict(row.options) == changed), None)
+
+
+def games_map() -> tuple[Ability, ...]:
+    """The measured games of the model in the package; none where its weights were replaced since."""
+    return _read(GAMES_FILE, SHIPPED)
+
+
+@cache
+def _read(file: Path, folder: Path) -> tuple[Ability, ...]:
+    if not file.is_file():
+        return ()
+    found = AbilityMap.read(file)
+    return found.games if found.fingerprint == fingerprint(folder) else ()
+
+
+def fingerprint(folder: Path) -> str:
+    """What tells the weights in a folder from others."""
+    try:
+        return sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:16]
+    except OSError:
+        raise BadFile(f"{folder} holds no nano model: it has no file {WEIGHTS}.") from None
+
+
+def _learnt(game: Game) -> bool:
+    if game.name not in TAUGHT:
+        return False
+    usual, other = make(game.name).options, _OPTIONS.get(game.name, {})
+    options = {name: value for name, value in game.options.items() if name not in _ANY}
+    return all(value in other.get(name, (usual[name],)) for name, value in options.items())
