@@ -7,6 +7,7 @@ import pytest
 from ludens.agents import BEST, agent
 from ludens.core.registry import make
 from ludens.core.twins import TwinGame
+from ludens.run.references import references_of
 from ludens.run.task import MODEL, Task, suite
 from ludens.suites import CATALOGUE
 from tests.suites.blind_players import Scripted, blind_players, episodes, steady, third
@@ -39,6 +40,14 @@ def test_whole_games_begin_with_openings_and_both_sides_play_them() -> None:
             assert make(task.game).options["opening"] > 0
             seats = [seat for seating in task.seatings for seat, who in seating.items() if who == MODEL]
             assert set(seats) == set(make(task.game).seats)
+
+
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if "-sight" in name])
+def test_stored_blind_baselines_are_below_a_third_of_the_way_to_the_best(name: str) -> None:
+    whole = suite(name)
+    stored = references_of(whole, whole.tasks)
+    shares = {task.name: stored[task.name].blind_share(task.metrics[0]) for task in whole.tasks}
+    assert {task: share for task, share in shares.items() if not share <= 1 / 3} == {}
 
 
 def test_hanabi_does_not_list_hints() -> None:

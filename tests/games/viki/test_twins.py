@@ -1,4 +1,4 @@
-"""Twins of VIKI: the same task, kitchen and robots; no team, and no plan, is right in both scenes."""
+"""Twins of VIKI: the same task and robots; no team, plan or path is right in both scenes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from ludens.core.errors import BadOption
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.viki.levels import ActivateLevel, PlanLevel
+from ludens.games.viki.checker import check
+from ludens.games.viki.floor import turned
+from ludens.games.viki.levels import ActivateLevel, PlanLevel, TraceLevel
+from ludens.games.viki.replies import points_of, write_points
 from ludens.testing.trial import Trial
 from ludens.testing.views import twins_differ_only_in_pictures
 
@@ -61,3 +64,30 @@ def test_options_that_let_one_plan_be_right_twice_are_refused(spec: str, words: 
 def test_pictures_from_files_have_no_twins() -> None:
     with pytest.raises(BadOption, match="need look=map"):
         make("viki/activate?twins=true&look=camera").start(0)
+
+
+def test_no_paths_are_right_in_both_kitchens() -> None:
+    game = TraceLevel(twins=True)
+    twins_differ_only_in_pictures(Trial(game, seeds=PAIRS, views=(RenderOptions("random", 256),)))
+    for seed in PAIRS:
+        worlds = game.pair(seed)
+        first, second = (points_of(str(world.solution("planner"))) for world in worlds)
+        for part in (0.0, 0.25, 0.5, 0.75, 1.0):
+            between = write_points(
+                [
+                    [(a + (c - a) * part, b + (d - b) * part) for (a, b), (c, d) in zip(*paths, strict=True)]
+                    for paths in zip(first, second, strict=True)
+                ]
+            )
+            answered = [world.clone() for world in worlds]
+            for world in answered:
+                world.apply({"planner": world.canonical(between)})
+            right = [world.facts["right"] for world in answered]
+            assert not all(right)
+            assert any(right) or 0 < part < 1
+
+
+def test_turned_kitchen_has_the_same_plans() -> None:
+    first, second = (world.scene for world in TraceLevel(twins=True).pair(0))
+    assert turned(second).areas == first.areas
+    assert check(second, first.plan).right

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
 from typing import Literal, cast, get_args
 
+from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
@@ -236,6 +237,32 @@ class Wire(Comma):
     published = PUBLISHED
     puzzle_class = WirePanel
     random_manual = staticmethod(draw_manual)
+
+    balanced: bool = option(
+        False, help="every wire that the manual can name is right equally often, so that none is a good guess"
+    )
+
+    def panel(self, manual: Manual, random: Stream) -> WirePanel:
+        panel = super().panel(manual, random)
+        assert isinstance(panel, WirePanel)
+        if self.balanced:
+            panel.wires = next(_balanced(panel, random), panel.wires)
+        return panel
+
+
+_PATIENCE = 60
+"""Panels drawn for one wanted wire, which no rule may name."""
+
+
+def _balanced(panel: WirePanel, random: Stream) -> Iterator[tuple[str, ...]]:
+    """Wires of which a wanted one is right; all places are wanted equally often."""
+    places = list(range(1, len(panel.wires) + 1))
+    random.shuffle(places)
+    for wanted in places:
+        for _ in range(_PATIENCE):
+            wires = tuple(random.choice(COLOURS) for _ in panel.wires)
+            if panel.manual.right(wires, panel.serial) == wanted:
+                yield wires
 
 
 class WireView(CommaView):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ludens.core.errors import BadFile, MissingPictures, UsageError
 from ludens.core.random import Stream
 from ludens.games.spy.scene import Scene, ScenePair
+from ludens.games.spy.tables import ChartData
 
 if TYPE_CHECKING:
     from ludens.pictures import Entry, PictureSet
@@ -146,6 +147,17 @@ def _scenes(pair: StoredPair) -> ScenePair | None:
         raise
     except UsageError:
         return None
+
+
+def charted(pair: ScenePair | StoredPair) -> tuple[ChartData, ChartData] | None:
+    """The charts of the civilians and of the spy; None where the pictures are none."""
+    if not isinstance(pair, StoredPair) or kind_of(pair.source) != "chart":
+        return None
+    scene, roles = pair.entry.scene, ("original", "modified")
+    if not isinstance(scene, dict) or not all(role in scene for role in roles):
+        return None
+    own, other = (ChartData.from_json(scene[role]) for role in roles)
+    return (other, own) if pair.exchanged else (own, other)
 
 
 def kind_of(source: str) -> str:

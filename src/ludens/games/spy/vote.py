@@ -18,13 +18,14 @@ from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import Legal, Question
-from ludens.core.twins import TwinGame, pair_of
+from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.spy.checker import check
 from ludens.games.spy.clues import sayable
 from ludens.games.spy.game import ABSTAIN, SPY, Spy, SpyState
-from ludens.games.spy.pairs import described, installed_sources
+from ludens.games.spy.pairs import FLAT, StoredPair, charted, described, installed_sources
 from ludens.games.spy.scene import Scene, ScenePair
+from ludens.games.spy.tables import ChartData, chart_clues, check_chart
 from ludens.games.spy.view import SpyView
 
 SEAT, CIVILIAN = "voter", "civilian_1"
@@ -62,7 +63,7 @@ class SpyVote(TwinGame["VoteQuestion"]):
     rounds: int = option(2, low=1, high=4, help="clues that every player gives")
     source: str = option(
         "flat",
-        help="flat, which draws pictures from the seed, or a picture set with described scenes",
+        help="flat, which draws pictures from the seed, or a picture set with described scenes or charts",
         touches=Touch.READ,
         installed=installed_sources,
     )
@@ -81,7 +82,12 @@ class SpyVote(TwinGame["VoteQuestion"]):
         return self.table.ballot
 
     def cluster(self, seed: int) -> str:
-        return self.table.cluster(pair_of(seed) if self.twins else seed)
+        """The entry of the picture set that has enough to say."""
+        if self.source == FLAT:
+            return ""
+        shown = self.start(seed).table.pair
+        assert isinstance(shown, StoredPair)
+        return f"{self.source}/{shown.entry.id}"
 
     def world(self, seed: int) -> VoteQuestion:
         return self.pair(seed)[0]
@@ -90,11 +96,11 @@ class SpyVote(TwinGame["VoteQuestion"]):
         random = stream(seed, "clues")
         for attempt in range(_ATTEMPTS):
             first = self.table.start(stream(seed, "game", attempt).bits() if attempt else seed)
-            scenes = described(first.pair)
-            if scenes is None:
-                raise BadOption(f"the pictures of {self.source} have no described scenes, which clues need.")
+            shown = _shown(first)
+            if shown is None:
+                raise BadOption(f"nothing describes the pictures of {self.source}, which clues need.")
             civilian = random.choice([p for p, who in enumerate(first.table) if who not in (SPY, CIVILIAN)])
-            clues = _clues(first, scenes, civilian, random)
+            clues = _clues(first, shown, civilian, random)
             if clues:
                 first.clues = clues
                 return VoteQuestion(self.table, first), VoteQuestion(self.table, _exchanged(first, civilian))
@@ -104,14 +110,24 @@ class SpyVote(TwinGame["VoteQuestion"]):
         )
 
 
-def _clues(state: SpyState, scenes: ScenePair, civilian: int, random: Stream) -> list[str]:
+Shown = Scene | ChartData
+"""What a picture shows."""
+
+
+def _shown(state: SpyState) -> tuple[Shown, Shown] | None:
+    """What the pictures of the civilians and of the spy show; None where only pictures are known."""
+    scenes = described(state.pair)
+    return charted(state.pair) if scenes is None else (scenes.original, scenes.modified)
+
+
+def _clues(state: SpyState, shown: tuple[Shown, Shown], civilian: int, random: Stream) -> list[str]:
     """A clue for each player and round, none of them twice; empty where there are not enough."""
-    own, other = scenes.original, scenes.modified
+    own, other = shown
     pools = {
         civilian: _told(own, false_of=other, random=random),
         state.spy: _told(other, false_of=own, random=random),
     }
-    shared = [clue for clue in _told(own, random=random) if check(clue, other)]
+    shared = [clue for clue in _told(own, random=random) if is_true(clue, other)]
     rounds, clues = state.game.rounds, list[str]()
     contrary = random.below(rounds)  # the two contradict each other in this round at least
     for number in range(rounds):
@@ -125,12 +141,19 @@ def _clues(state: SpyState, scenes: ScenePair, civilian: int, random: Stream) ->
     return clues
 
 
-def _told(scene: Scene, *, random: Stream, false_of: Scene | None = None) -> list[str]:
-    """True clues about a scene in random order; with `false_of`, those that are false of another scene."""
-    clues = list(dict.fromkeys(sayable(scene.objects)))
+def _told(shown: Shown, *, random: Stream, false_of: Shown | None = None) -> list[str]:
+    """True clues about a picture in random order; with `false_of`, those that are false of another one."""
+    clues = list(
+        dict.fromkeys(chart_clues(shown) if isinstance(shown, ChartData) else sayable(shown.objects))
+    )
     random.shuffle(clues)
-    true = [clue for clue in clues if check(clue, scene)]
-    return true if false_of is None else [clue for clue in true if check(clue, false_of) is False]
+    true = [clue for clue in clues if is_true(clue, shown)]
+    return true if false_of is None else [clue for clue in true if is_true(clue, false_of) is False]
+
+
+def is_true(clue: str, shown: Shown) -> bool | None:
+    """Whether a clue is true of what is shown; None where it cannot be decided."""
+    return check(clue, shown) if isinstance(shown, Scene) else check_chart(clue, shown)
 
 
 def _exchanged(state: SpyState, civilian: int) -> SpyState:

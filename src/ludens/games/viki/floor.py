@@ -4,7 +4,7 @@ and how far two are apart."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from itertools import combinations, pairwise
@@ -217,6 +217,14 @@ def arrange(areas: Sequence[Area]) -> dict[str, Box]:
     return boxes
 
 
+def turned(scene: Scene) -> Scene:
+    """The kitchen after half a turn: all distances between areas are the same."""
+    right, front = ({getattr(area, axis) for area in scene.areas} for axis in "xy")
+    width, depth = min(right) + max(right), min(front) + max(front)
+    areas = (replace(area, x=round(width - area.x, 2), y=round(depth - area.y, 2)) for area in scene.areas)
+    return replace(scene, areas=tuple(areas))
+
+
 def _columns(areas: Sequence[Area]) -> list[Sequence[Area]]:
     """Areas from left to right in at most three groups, cut where the gaps are widest."""
     if len(areas) <= COLUMNS:
@@ -417,5 +425,19 @@ def reward(apart: dict[str, float], unit: float = 1.0) -> float:
         apart: The distances, by name.
         unit: What one of their units counts, in pixels.
     """
+    return sum(max(0.0, 1 - unit * one) for one in _parts(apart)) / len(NAMES)
+
+
+def most_in_both(truth: Trajectory, other: Trajectory) -> float:
+    """No path has a higher sum of the rewards for two true paths.
+
+    By the triangle inequality, which all three distances obey, a path that is close to one is far from the
+    other.
+    """
+    return sum(max(1.0, 2 - one) for one in _parts(distances(truth, other))) / len(NAMES)
+
+
+def _parts(apart: dict[str, float]) -> Iterator[float]:
+    """Distances divided by their scales."""
     shrunk = {**apart, "rmse": apart["rmse"] / sqrt(2)}
-    return sum(max(0.0, 1 - unit * shrunk[name] / SCALES[name]) for name in NAMES) / len(NAMES)
+    return (shrunk[name] / SCALES[name] for name in NAMES)

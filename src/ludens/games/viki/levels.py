@@ -14,11 +14,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from ludens.core.errors import BadOption, MoveError
 from ludens.core.game import Game, Preset
 from ludens.core.options import Touch, option
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.twins import TwinGame, pair_of
 from ludens.games.viki.checker import PlanVerdict, check
-from ludens.games.viki.floor import NAMES, SIDE, FloorPlan, Point, distances, path, reward, sample_path
+from ludens.games.viki.floor import (
+    NAMES,
+    SIDE,
+    FloorPlan,
+    Point,
+    distances,
+    most_in_both,
+    path,
+    reward,
+    sample_path,
+    turned,
+)
 from ludens.games.viki.generate import SeededScene, Split, generate_twin, store, stored
 from ludens.games.viki.replies import (
     PATHS,
@@ -146,7 +157,7 @@ class Level(Game):
 
 @dataclass(frozen=True)
 class TwinLevel(Level, TwinGame[AnswerState]):
-    """A level with twin worlds: the same task, kitchen and robots, things and robots in other places."""
+    """A level with twin worlds: the same task and robots."""
 
     def start(self, seed: int) -> AnswerState:
         return TwinGame.start(self, seed)
@@ -165,16 +176,14 @@ class TwinLevel(Level, TwinGame[AnswerState]):
     def _made_pair(self, seed: int) -> tuple[SceneSetup, SceneSetup]:
         for attempt in count():
             setup = self.setup(stream(seed, "pair", attempt).bits() >> 16 if attempt else seed)
-            random, scene = stream(seed, "twin", attempt), setup.scene
-            twin = generate_twin(scene, random, cast(Split, self.split), partial(self.apart, scene))
+            twin = self.twin_of(setup, stream(seed, "twin", attempt))
             if twin is not None:
-                return setup, replace(setup, scene=twin)
+                return setup, twin
         raise AssertionError  # attempts do not end
 
-    @staticmethod
     @abstractmethod
-    def apart(scene: Scene, twin: Scene) -> bool:
-        """Whether no answer is right in both scenes."""
+    def twin_of(self, setup: SceneSetup, random: Stream) -> SceneSetup | None:
+        """A scene with the same words, such that no answer is right in both; None where none was found."""
 
     @property
     def _twin_module(self) -> str:
@@ -189,6 +198,21 @@ class TwinLevel(Level, TwinGame[AnswerState]):
     def _seeded_world(self, seed: int) -> SeededScene:
         setup = self._made_pair(pair_of(seed))[seed % 2]
         return setup.seed, setup.scene
+
+
+@dataclass(frozen=True)
+class MovedLevel(TwinLevel):
+    """A level whose twins have the same kitchen, and things and robots in other places."""
+
+    def twin_of(self, setup: SceneSetup, random: Stream) -> SceneSetup | None:
+        scene = setup.scene
+        twin = generate_twin(scene, random, cast(Split, self.split), partial(self.apart, scene))
+        return None if twin is None else replace(setup, scene=twin)
+
+    @staticmethod
+    @abstractmethod
+    def apart(scene: Scene, twin: Scene) -> bool:
+        """Whether no answer is right in both scenes."""
 
 
 TYPES_PRESENT = "types present"
@@ -226,7 +250,7 @@ class ActivateState(AnswerState):
 
 
 @dataclass(frozen=True)
-class ActivateLevel(TwinLevel):
+class ActivateLevel(MovedLevel):
     """Choose the robot types that a household task needs (VIKI level 1).
 
     Seats: `planner`, alone, for one move.
@@ -292,7 +316,7 @@ class PlanState(AnswerState):
 
 
 @dataclass(frozen=True)
-class PlanLevel(TwinLevel):
+class PlanLevel(MovedLevel):
     """Plan what every robot does, step by step (VIKI level 2).
 
     Seats: `planner`, alone; one move, and up to `feedback` more after a wrong plan.
@@ -339,6 +363,10 @@ def verdict_of(setup: SceneSetup, answer: str, variant: Variant) -> PlanVerdict:
     except MoveError as error:
         reason = str(error) if answer else "the answer could not be read"
         return PlanVerdict("format", reason.removesuffix("."), 0)
+
+
+RIGHT_PATHS = 0.8
+"""The reward from which on an answer counts as right in twin worlds."""
 
 
 class TraceState(AnswerState):
@@ -393,11 +421,12 @@ class TraceState(AnswerState):
             "average": round(sum(apart.values()) / len(apart), 3),
             "relative": round(sum(apart.values()) / len(apart) / max(self.setup.size), 5),
             "reward": self.returns[SEAT],
+            "right": self.returns[SEAT] >= RIGHT_PATHS,
         }
 
 
 @dataclass(frozen=True)
-class TraceLevel(Level):
+class TraceLevel(TwinLevel):
     """Mark the paths of two robots in the picture, five points each (VIKI level 3).
 
     Seats: `planner`, alone, for one move.
@@ -406,6 +435,8 @@ class TraceLevel(Level):
     Rewards: for each robot the mean of 1 - distance / scale over RMSE, Hausdorff and discrete Frechet
     distance, each at least 0; then the mean of both robots. An unreadable answer earns 0, and its distances
     are the diagonal of the picture.
+    Twins: the same task, robots and errands; the kitchen is turned by half a turn, and no paths earn 0.8 in
+    both scenes.
     """
 
     name = "viki/trace"
@@ -418,6 +449,14 @@ class TraceLevel(Level):
     def setup(self, seed: int) -> SceneSetup:
         """The first scene of a seed in whose plan two robots have a way to go."""
         return super().setup(seed) if self.data else _with_paths(self, seed)
+
+    def twin_of(self, setup: SceneSetup, random: Stream) -> SceneSetup | None:
+        twin = replace(setup, scene=turned(setup.scene))
+        ways, others = errands(setup), errands(twin)
+        if ways is None or others is None or _words(ways) != _words(others):
+            return None
+        most = [most_in_both(one.points, two.points) for one, two in zip(ways, others, strict=True)]
+        return twin if sum(most) / len(most) < 2 * RIGHT_PATHS else None
 
 
 @lru_cache(maxsize=512)
@@ -436,6 +475,10 @@ class RobotErrand:
     target: str
     words: str
     points: tuple[Point, ...]
+
+
+def _words(ways: Iterable[RobotErrand]) -> list[tuple[str, str]]:
+    return [(one.robot, one.words) for one in ways]
 
 
 @lru_cache(maxsize=1024)

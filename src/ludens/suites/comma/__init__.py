@@ -156,6 +156,9 @@ class CommaMemory(CommaSuite):
 
 TALKED = tuple(puzzle for puzzle in PUZZLES if puzzle != "atm")
 """Puzzles that a pair cannot solve without looking: who types every amount finds the right one in ATM."""
+_TALK = "mistakes=1&manual=random"
+_FAIR = {"wire": "&balanced=true"}
+"""Options of puzzles in which the manual alone would tell the likely action: half of the panels of Wire."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ class CommaSight(SuiteBuilder):
             for name in PUZZLES
         ]
         talks = [
-            Task(f"talk/{name}", f"comma/{name}?mistakes=1&manual=random", (pair,), self.episodes, told)
+            Task(f"talk/{name}", f"comma/{name}?{_TALK}{_FAIR.get(name, '')}", (pair,), self.episodes, told)
             for name in TALKED
         ]
         differing = both_of(about="of the fields that differ between twin panels, those right on both")

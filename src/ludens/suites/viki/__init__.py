@@ -28,6 +28,7 @@ ONE_TRY = PlayConfig(retries=0)
 EPISODES, SIGHT_EPISODES = 500, 100
 WEIGHTS = {"plan/in-domain": 0.596, "plan/out-of-domain": 0.404}
 """Shares of the paper's 3,018 test samples of level 2."""
+_BOTH_PATHS = "pairs of twin worlds (same words, other pictures) with a reward of at least 0.8 in both"
 _FOLDER = Path(__file__).parent
 
 
@@ -118,7 +119,7 @@ class Viki(SuiteBuilder):
 
 @dataclass(frozen=True)
 class VikiSight(SuiteBuilder):
-    """Levels 1 and 2 in twin worlds."""
+    """The three levels in twin worlds."""
 
     episodes: int = option(SIGHT_EPISODES, low=2, high=9_999_998, help="of every task; two are a pair")
 
@@ -129,10 +130,11 @@ class VikiSight(SuiteBuilder):
             _task("activate/out-of-domain", "viki/activate?split=ood&twins=true", (both, *TEAM)),
             _task("plan/in-domain", "viki/plan?split=id&twins=true", (both, *PLAN)),
             _task("plan/out-of-domain", "viki/plan?split=ood&twins=true", (both, *PLAN)),
+            _task("trace", "viki/trace?twins=true", (both_of(fact("right"), about=_BOTH_PATHS), *TRACE)),
         )
         return Suite(
             name="viki-sight",
-            about="VIKI in twin worlds: one task, things in two places, and both answers must be right.",
+            about="VIKI in twin worlds: one task, two kitchens, and both answers must be right.",
             tasks=tuple(replace(task, episodes=self.episodes) for task in tasks),
             deviations=read_deviations(_FOLDER / "deviations.md"),
             references=_FOLDER / "references.toml",

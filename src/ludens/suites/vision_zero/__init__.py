@@ -60,6 +60,8 @@ GAMES, FEW = 100, 10
 REFERENCE = "bot/clever"
 PARTNERS = ("bot/clever", "bot/blunt", "bot/vague")
 SETS = ("clevr", "chart")
+VOTES = ("scenes", "chart")
+"""Kinds of pictures about which clues can be made."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,7 @@ class VisionZero(SuiteBuilder):
 
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that all players can read."""
-        names, sets = set_names(), {kind: largest_set(kind) for kind in SETS}
-        sources = {FLAT: FLAT} | {kind: name for kind, name in sets.items() if name in names}
-        return {name: where for name, where in sources.items() if not self._needed(where)}
+        return {name: where for name, where in _sources().items() if not self._needed(where)}
 
 
 class VisionZeroMini(VisionZero):
@@ -133,9 +133,19 @@ class VisionZeroAblations(VisionZero):
         return self._suite("vision-zero-ablations", tuple(tasks))
 
 
+def _sources() -> dict[str, str]:
+    """Drawn scenes, and the sets that are installed."""
+    names, sets = set_names(), {kind: largest_set(kind) for kind in SETS}
+    return {FLAT: FLAT} | {kind: name for kind, name in sets.items() if name in names}
+
+
+def _kind(source: str) -> str:
+    return kind_of(with_hash(source))
+
+
 def _described(source: str) -> bool:
     """Whether bots can read the pictures of a source."""
-    return kind_of(with_hash(source)) == "scenes"
+    return _kind(source) == "scenes"
 
 
 def _civilians(game: str) -> list[str]:
@@ -168,9 +178,10 @@ class VisionZeroSight(VisionZero):
     metrics = SIGHT_METRICS
 
     def build(self) -> Suite:
-        sources = {"set": self.source} if self.source else self._installed()
-        votes = tuple(vote(name, where) for name, where in sources.items() if _described(where))
-        games = tuple(self._task(name, f"source={where}", where) for name, where in sources.items())
+        sources = {"set": self.source} if self.source else _sources()
+        votes = tuple(vote(name, where) for name, where in sources.items() if _kind(where) in VOTES)
+        readable = sources if self.source else self._installed()
+        games = tuple(self._task(name, f"source={where}", where) for name, where in readable.items())
         about = "Votes in twin worlds, and games with one seat for the model, as a civilian and as the spy."
         deviations = (*SEATS, *DEVIATIONS)
         return Suite(

@@ -115,3 +115,18 @@ def test_random_play_agrees_with_the_paper() -> None:
     assert abs(mean["solved"] - 0.57) < 2 * 0.05
     assert abs(mean["mistakes"] - 1.70) < 2 * 0.1
     assert abs(mean["turns"] - 1.27) < 2 * 0.1
+
+
+def test_balanced_panels_make_no_wire_a_good_guess() -> None:
+    often = {}
+    for balanced in (False, True):
+        game, hits, count = Wire(manual="random", balanced=balanced), 0, 0
+        for number in range(20):
+            manual = draw_manual(stream(number, "manual"))
+            panels = [game.panel(manual, stream(seed, "panel")) for seed in range(120)]
+            rights = Counter((len(p.wires), manual.right(p.wires, p.serial)) for p in panels)
+            hits += sum(max(n for (size, _), n in rights.items() if size == wires) for wires in range(3, 7))
+            count += len(panels)
+        often[balanced] = hits / count
+    assert often[False] > 0.5
+    assert often[True] < 0.42

@@ -12,7 +12,8 @@ from PIL import Image
 
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.games.spy.sources.charts import KINDS, ChartData, make_swap, make_table, visible_swaps
+from ludens.games.spy.sources.charts import KINDS, make_swap, make_table, visible_swaps
+from ludens.games.spy.tables import ChartData
 
 FRUIT = ChartData("bar", "Fruit", "kg", ("Apples", "Pears", "Plums"), (10, 9, 2))
 

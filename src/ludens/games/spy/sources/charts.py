@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import tomllib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from PIL import Image
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
+from ludens.games.spy.tables import ChartData
 from ludens.pictures.writer import EntryContents, Generator, Skip
 
 KINDS = ("bar", "line", "pie")
@@ -38,25 +39,6 @@ class _Topic:
     kinds: Sequence[str] = ("bar",)
     ordered: bool = False
     """Whether the labels are consecutive points in time."""
-
-
-@dataclass(frozen=True)
-class ChartData:
-    """What one chart shows."""
-
-    kind: str
-    title: str
-    unit: str
-    labels: tuple[str, ...]
-    values: tuple[float, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"labels": list(self.labels), "values": list(self.values)}
-
-    def swapped(self, a: int, b: int) -> ChartData:
-        values = list(self.values)
-        values[a], values[b] = values[b], values[a]
-        return ChartData(self.kind, self.title, self.unit, self.labels, tuple(values))
 
 
 def make_table(random: Stream, kind: str) -> ChartData:
@@ -79,8 +61,7 @@ def make_table(random: Stream, kind: str) -> ChartData:
 
 def visible_swaps(table: ChartData) -> list[tuple[int, int]]:
     """The pairs of values whose exchange can be seen."""
-    values = table.values
-    least = VISIBLE * (sum(values) / 3 if table.kind == "pie" else max(values))
+    values, least = table.values, table.share(VISIBLE)
     places = range(len(values))
     return [(a, b) for b in places for a in range(b) if abs(values[a] - values[b]) >= least]
 
