@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
@@ -165,6 +166,10 @@ def test_rewards_that_never_differ_are_said(tmp_path: Path) -> None:
 def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
     first = recipe(run={"iterations": 0})
     train(first, tmp_path, lambda line: None)
+    train(first, tmp_path, lambda line: None)
+    stored = orjson.loads((tmp_path / "recipe.json").read_bytes())
+    del stored["play"]["ahead"]  # an option that did not exist when the run began
+    (tmp_path / "recipe.json").write_bytes(orjson.dumps(stored))
     train(first, tmp_path, lambda line: None)
     with pytest.raises(BadOption, match=r"other loss\.kl\): choose another folder"):
         train(recipe(run={"iterations": 0}, loss={"kl": 0.5}), tmp_path, lambda line: None)

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadFile, BadOption, LudensError
 from ludens.core.files import write_atomically
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
@@ -69,6 +69,7 @@ def _bind(recipe: Recipe, folder: Path) -> None:
             stored = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{file} cannot be read: {error}.") from None
+        stored = _completed(stored)
         # A server may come back at another address.
         if {**stored, "server": None} != {**values, "server": None}:
             what = _difference(stored, values)
@@ -79,6 +80,14 @@ def _bind(recipe: Recipe, folder: Path) -> None:
     origin = provenance.started(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
     write_atomically(folder / provenance.PROVENANCE, orjson.dumps(origin, option=orjson.OPT_INDENT_2))
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+
+
+def _completed(stored: Any) -> Any:
+    """A stored recipe with the options that did not exist when its run began, which have their defaults."""
+    try:
+        return Recipe.of(stored).as_dict()
+    except (LudensError, AttributeError, TypeError):
+        return stored
 
 
 def _difference(stored: Any, recipe: dict[str, Any]) -> str:
