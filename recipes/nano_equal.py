@@ -18,7 +18,7 @@ from time import process_time
 import ludens
 from ludens.core.view import Picture
 from ludens.models import model
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import main_picture, short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
@@ -41,8 +41,8 @@ def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
     config = ludens.PlayConfig(horizon=FIRST_MOVES)
     episode = ludens.play_sync(game, seats, seed, config=config)
     for sample in islice(ludens.samples(episode, game), seed % FIRST_MOVES // len(game.seats), None):
-        if sample.pictures:
-            yield sample, sample.pictures[-1]
+        for picture in main_picture(sample.ask, sample.pictures):
+            yield sample, picture
 
 
 def prompts(specs: Sequence[str], seed: int) -> Iterator[tuple[str, ludens.Sample, Picture]]:

@@ -63,24 +63,24 @@ def _is_number(text: str) -> bool:
     return not text or text == "–" or _NUMBER.fullmatch(text) is not None
 
 
+def _header() -> dict[str, Any]:
+    """Of the file of nano's weights."""
+    with (WEIGHTS / "model.safetensors").open("rb") as weights:
+        (length,) = struct.unpack("<Q", weights.read(8))
+        return dict(json.loads(weights.read(length)))
+
+
 def loss_curve() -> list[float]:
-    """nano's mean loss per token in each minute of imitation."""
-    text = section(EXPERIMENTS / "nano.md", "Training run")
-    found = re.search(r"Mean loss per token.*?: ([\d.,\s]+)", text, flags=re.DOTALL)
-    if found is None:
-        raise KeyError("nano.md has no list of losses")
-    return [float(number) for number in re.findall(r"\d+\.\d+", found[1])]
+    """nano's mean loss per token in each part of its imitation, as its weights say."""
+    return [float(loss) for loss in json.loads(_header()["__metadata__"]["losses"])]
 
 
 def nano_facts() -> dict[str, Any]:
     """What the weights in the package say about themselves."""
     told = json.loads((WEIGHTS / "nano.json").read_text("utf-8"))
     file = WEIGHTS / "model.safetensors"
-    with file.open("rb") as weights:
-        (length,) = struct.unpack("<Q", weights.read(8))
-        header = json.loads(weights.read(length))
     kinds: Counter[str] = Counter()
-    for name, tensor in header.items():
+    for name, tensor in _header().items():
         if name != "__metadata__" and not name.endswith(".scale"):
             kinds[tensor["dtype"]] += prod(tensor["shape"])
     return {
@@ -119,9 +119,12 @@ def documented() -> dict[str, Table]:
     return {
         "nano_goals": markdown_table(nano, "Goals", "nano: goals, all reported"),
         "nano_playground": markdown_table(nano, "LVLM-Playground", "nano on LVLM-Playground"),
-        "nano_vs_bench": markdown_table(nano, "VS-Bench", "nano on the grids of VS-Bench"),
-        "nano_comma": markdown_table(nano, "COMMA", "nano as Solver of COMMA"),
-        "nano_play": markdown_table(nano, "Self-play", "nano before and after self-play in the spy game"),
+        "nano_vs_bench": markdown_table(nano, "VS-Bench", "nano on VS-Bench"),
+        "nano_sight": markdown_table(nano, "Robust sight", "nano: cells read right in %"),
+        "nano_votes": markdown_table(nano, "Votes in twin worlds", "nano: votes in twin worlds"),
+        "nano_play": markdown_table(
+            nano, "Self-play of the run before", "nano before and after self-play, of the run before"
+        ),
         "spy": markdown_table(spy, "Summary", "Self-play in the spy game, from scratch: games won, %"),
         "viki": markdown_table(
             EXPERIMENTS / "viki-recipes.md", "", "Training methods of VIKI-R with small models", 1

@@ -82,8 +82,12 @@ class Ability:
 
     @property
     def offered(self) -> bool:
-        """Whether it is an opponent for people: it makes legal moves, and it looks or is near the best."""
-        return self.legal >= LEGAL and (self.above_blind or (self.share or 0.0) >= SHARE)
+        """Whether it is an opponent for people: it makes legal moves, and it looks or is near the best.
+
+        Where the best bot earns no more than random play, scores do not tell, and legal moves are enough.
+        """
+        share = self.share if {RANDOM, BEST} <= self.scores.keys() else 0.0
+        return self.legal >= LEGAL and (self.above_blind or share is None or share >= SHARE)
 
 
 @dataclass
