@@ -29,7 +29,7 @@ BLANK = 3.0
 ATTEMPTS = 60
 _LEAST_SIDE = 96
 """In smaller pictures there is no room for an object and its surroundings."""
-_CANDIDATES = 1000
+_CANDIDATES = 1500
 _STANDS_OUT = 3.0
 """How much the inside of a box must differ more from its edge than the edge does, of 255."""
 _FREE = 4
@@ -41,10 +41,10 @@ _RIM = 7
 _SHADE = 3
 """Pixels around an object and its shadow that go with it: soft edges."""
 _CALM = 1.5
-"""How much even ground differs from a plane, of 255."""
+"""How much even ground differs from a smooth surface, of 255."""
 _SHADOW = 2.7
 """From how many times that difference on, something next to an object belongs to it."""
-_EVEN_RIM = 7.0
+_EVEN_RIM = 9.0
 """Up to how many times that difference, the rim of a hole counts as even."""
 _OTHER = 40.0
 """Difference from the ground, of 255, from which something is another object and no shadow."""
@@ -119,13 +119,12 @@ def edited(
     None where no attempt leaves a picture in which nothing but the edit has changed.
     """
     for thing in random.sample(things, len(things)):
-        made = _made(pixels, thing, kind, random, editor)
+        if kind != "add" and any(_meet(_bounds(thing.mask), box) for box in taken):
+            continue
+        made = _made(pixels, thing, kind, random, taken, editor)
         if made is None:
             continue
         result, log = made
-        boxes = [log["box"], *([log["to"]] if "to" in log else [])]
-        if any(_meet(box, other) for box in boxes for other in taken):
-            continue
         change = np.abs(result.astype(np.float32) - pixels).mean(-1)
         x, y, w, h = log["box"]
         part = change[y : y + h, x : x + w]
@@ -177,22 +176,25 @@ def _rim(region: Pixels) -> npt.NDArray[np.bool_]:
 def _from_ground(part: Pixels, inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.float32], float]:
     """How much each pixel differs from the ground, of 255, and how much the ground itself usually does.
 
-    The ground is the plane that fits most of what is outside.
+    The ground is the quadratic surface that fits most of what is outside.
     """
     cv2 = opencv()
     smooth = cv2.GaussianBlur(part.astype(np.float32), (0, 0), 2.0)
-    down, across = np.mgrid[: part.shape[0], : part.shape[1]]
-    terms = np.stack([np.ones(down.shape), down, across], -1).astype(np.float32)
+    down, across = np.meshgrid(*(np.linspace(-1, 1, side) for side in part.shape[:2]), indexing="ij")
+    shapes = [np.ones_like(down), down, across, down * across, down**2, across**2]
+    terms = np.stack(shapes, -1).astype(np.float32)
     outside = ~inside
     apart: npt.NDArray[np.float32] = np.abs(smooth - np.median(smooth[outside], axis=0)).max(-1)
     for _ in range(4):
         used = outside & (apart <= max(4 * _CALM, float(np.median(apart[outside]))))
-        plane = terms @ np.linalg.lstsq(terms[used], smooth[used], rcond=None)[0]
-        apart = np.abs(smooth - plane).max(-1)
+        ground = terms @ np.linalg.lstsq(terms[used], smooth[used], rcond=None)[0]
+        apart = np.abs(smooth - ground).max(-1)
     return apart, max(_CALM, float(np.median(apart[used])))
 
 
-def _made(pixels: Pixels, thing: Thing, kind: str, random: Stream, editor: Editor | None) -> Edit | None:
+def _made(
+    pixels: Pixels, thing: Thing, kind: str, random: Stream, taken: Sequence[Box], editor: Editor | None
+) -> Edit | None:
     """The picture with this edit of the object, and its description; None if it fails."""
     box = _bounds(thing.mask)
     log: dict[str, Any] = {"edit": kind, "box": box}
@@ -206,7 +208,7 @@ def _made(pixels: Pixels, thing: Thing, kind: str, random: Stream, editor: Edito
         result = _filled(pixels, thing.region, random, editor)
     if result is None or kind == "remove":
         return None if result is None else (result, log)
-    placed = _placed(result, pixels, thing.mask, thing.region, random)
+    placed = _placed(result, pixels, thing, taken, random)
     if placed is None:
         return None
     result, target = placed
@@ -328,23 +330,22 @@ def _filled(pixels: Pixels, hole: Pixels, random: Stream, editor: Editor | None)
             height, width = pixels.shape[:2]
             raise BadOption(f"the editor must return a picture of {height}x{width}x3 numbers, as uint8.")
         return _cloned(inpainted, pixels, hole, _bounds(hole))
-    place = _empty_place(pixels, pixels, hole, random)
-    if place is None:
+    places = _empty_places(pixels, pixels, hole)
+    if not places:
         return None
     x, y, w, h = _bounds(hole)
-    u, v = place
+    u, v = random.choice(places)
     source = pixels.copy()
     source[y : y + h, x : x + w] = pixels[v : v + h, u : u + w]
     return _cloned(source, pixels, hole, (x, y, w, h))
 
 
-def _empty_place(ground: Pixels, pixels: Pixels, region: Pixels, random: Stream) -> tuple[int, int] | None:
-    """The corner of a place without an object that looks like the region of the picture along its rim."""
+def _empty_places(ground: Pixels, pixels: Pixels, region: Pixels) -> list[tuple[int, int]]:
+    """The corners of places without an object that look like the region of the picture along its rim."""
     x, y, w, h = box = _bounds(region)
     inside, rim = (part[y : y + h, x : x + w] for part in (region > 0, _rim(region)))
     places = _fits(ground, pixels[y : y + h, x : x + w], rim, box)
-    empty = [place for place in places if _is_even(ground, place, inside, rim)]
-    return random.choice(empty) if empty else None
+    return [place for place in places if _is_even(ground, place, inside, rim)]
 
 
 def _is_even(
@@ -359,19 +360,24 @@ def _is_even(
 
 
 def _placed(
-    ground: Pixels, pixels: Pixels, mask: Pixels, region: Pixels, random: Stream
+    ground: Pixels, pixels: Pixels, thing: Thing, taken: Sequence[Box], random: Stream
 ) -> tuple[Pixels, list[int]] | None:
     """The picture with a copy of the object at another place whose surroundings fit, and its new box."""
-    place = _empty_place(ground, pixels, region, random)
-    if place is None:
+    assert thing.region is not None
+    x, y, w, h = _bounds(thing.region)
+    left, top, wide, high = _bounds(thing.mask)
+    places = [
+        (u, v, [left + u - x, top + v - y, wide, high])
+        for u, v in _empty_places(ground, pixels, thing.region)
+    ]
+    places = [place for place in places if not any(_meet(place[2], box) for box in taken)]
+    if not places:
         return None
-    x, y, w, h = _bounds(region)
-    u, v = place
-    source, target = ground.copy(), np.zeros_like(region)
+    u, v, moved = random.choice(places)
+    source, target = ground.copy(), np.zeros_like(thing.region)
     source[v : v + h, u : u + w] = pixels[y : y + h, x : x + w]
-    target[v : v + h, u : u + w] = region[y : y + h, x : x + w]
-    left, top, wide, high = _bounds(mask)
-    return _cloned(source, ground, target, (u, v, w, h)), [left + u - x, top + v - y, wide, high]
+    target[v : v + h, u : u + w] = thing.region[y : y + h, x : x + w]
+    return _cloned(source, ground, target, (u, v, w, h)), moved
 
 
 def _cloned(source: Pixels, ground: Pixels, mask: Pixels, box: Box) -> Pixels:

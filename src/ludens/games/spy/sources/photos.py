@@ -29,7 +29,7 @@ _SUFFIXES = (".gif", ".jpeg", ".jpg", ".png", ".webp")
 _ROLES = ("original", "modified")
 _QUALITY = 92
 _COUNTERPARTS = {"add": "remove", "remove": "add"}
-_TRIES = 3
+_TRIES = 4
 _MAX_FILE = 1 << 28
 
 
