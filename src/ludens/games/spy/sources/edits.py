@@ -1,7 +1,7 @@
 """Edits of photographs that leave no trace: an object is added, moved, recoloured or removed.
 
-Objects are separated by GrabCut, placed where the surroundings fit, and blended in the gradient domain
-(Poisson blending). An edit that cannot be made this way is not made.
+Objects are separated by GrabCut, taken with their shadows, placed where the surroundings fit, and blended in
+the gradient domain (Poisson blending). An edit that cannot be made this way is not made.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FREE = 4
 _SMALLEST = 10
 """Pixels of the smaller side of an object."""
 _RIM = 7
-"""Pixels around an object that must fit and that are blended with it."""
+"""Pixels of ground that are looked at beyond what an edit may change."""
 _SHADE = 3
 """Pixels around an object and its shadow that go with it: soft edges."""
 _CALM = 1.5

@@ -48,7 +48,7 @@ class Photos(Generator):
     licence: str = option("", help="licence of the pictures")
 
     name = "spy/photos"
-    version = "4"
+    version = "5"
 
     def resolved(self) -> Self:
         if not self.folder:
