@@ -135,8 +135,8 @@ def edited(
 
 def _overlap(a: Pixels, b: Pixels) -> bool:
     """Whether two masks show about the same."""
-    both = np.count_nonzero(a & b)
-    return both > 0.5 * min(np.count_nonzero(a), np.count_nonzero(b))
+    both, *each = (int(np.count_nonzero(part)) for part in (a & b, a, b))
+    return 2 * both > min(each)
 
 
 def _region(pixels: Pixels, mask: Pixels) -> Pixels | None:
@@ -170,7 +170,8 @@ def _rim(region: Pixels) -> npt.NDArray[np.bool_]:
     """Where a region is blended with what is around it."""
     cv2 = opencv()
     inner = cv2.erode(region, np.ones((3, 3), np.uint8), iterations=_ERODED + 1)
-    return (region > 0) & (inner == 0)
+    rim: npt.NDArray[np.bool_] = (region > 0) & (inner == 0)
+    return rim
 
 
 def _from_ground(part: Pixels, inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.float32], float]:
