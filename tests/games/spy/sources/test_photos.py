@@ -56,9 +56,9 @@ def changed(made: EntryContents) -> np.ndarray:
     return np.abs(pixels(made.pictures["original"]) - pixels(made.pictures["modified"])).max(-1)
 
 
-def made_by(folder: Path, **options: Any) -> EntryContents:
+def made_by(folder: Path, picture: Image.Image | None = None, **options: Any) -> EntryContents:
     """The first pair that can be made of the picture."""
-    things().save(folder / "cat.png")
+    (picture or things()).save(folder / "cat.png")
     for seed in range(20):
         try:
             return Photos(folder=str(folder), seed=seed, **options).resolved().make(0)
@@ -87,6 +87,26 @@ def test_edits_are_local_visible_and_logged(edit: str, tmp_path: Path) -> None:
                 assert bool(apart > 15) is (role == change["in"])
     assert np.median(changed(made)[outside]) < 4
     assert (changed(made)[outside] > 40).mean() < 0.001
+
+
+def test_a_shadow_goes_with_its_object(tmp_path: Path) -> None:
+    pytest.importorskip("cv2")
+    before = np.array(things(), float)
+    down, across = np.mgrid[: before.shape[0], : before.shape[1]]
+    shade = 0 * before[..., 0]
+    for x, y in ((0.22, 0.3), (0.7, 0.25), (0.3, 0.72), (0.78, 0.7)):
+        far = np.hypot((across - x * 240 - 20) / 16, (down - y * 180 - 10) / 7)
+        shade = np.maximum(shade, 40 * np.clip(2 - far, 0, 1))
+    ball = before.max(-1) - before.min(-1) > 25
+    dark = Image.fromarray(
+        np.where(ball[..., None], before, before - shade[..., None]).clip(0).astype(np.uint8)
+    )
+    made = made_by(tmp_path, dark, edits="remove")
+    for change in made.changes:
+        x, y, w, h = change["box"]
+        left = pixels(made.pictures[change["in"]])[y : y + h, x + w - 4 : x + w + 12].mean(-1)
+        assert (np.array(dark, int).mean(-1)[y : y + h, x + w - 4 : x + w + 12]).min() < 135
+        assert left.min() > 138
 
 
 def test_chance_decides_what_is_edited_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,13 @@
 """Edits of photographs that leave no trace: an object is added, moved, recoloured or removed.
 
-Objects are separated by GrabCut, placed where the surroundings fit, and blended in the gradient domain
-(Poisson blending). An edit that cannot be made this way is not made.
+Objects are separated by GrabCut, taken with their shadows, placed where the surroundings fit, and blended in
+the gradient domain (Poisson blending). An edit that cannot be made this way is not made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,10 @@ VISIBLE = 12.0
 """Mean difference of the pixels of an object, of 255, from which an edit counts as seen."""
 BLANK = 3.0
 """Standard deviation below which a picture counts as blank."""
-ATTEMPTS = 30
+ATTEMPTS = 60
 _LEAST_SIDE = 96
 """In smaller pictures there is no room for an object and its surroundings."""
-_CANDIDATES = 300
+_CANDIDATES = 1500
 _STANDS_OUT = 3.0
 """How much the inside of a box must differ more from its edge than the edge does, of 255."""
 _FREE = 4
@@ -37,15 +37,23 @@ _FREE = 4
 _SMALLEST = 10
 """Pixels of the smaller side of an object."""
 _RIM = 7
-"""Pixels around an object that must fit and that are blended with it."""
-_SHADE = 4
-"""Pixels around an object that go with it: soft edges, the shadow where it touches the ground."""
+"""Pixels of ground that are looked at beyond what an edit may change."""
+_SHADE = 3
+"""Pixels around an object and its shadow that go with it: soft edges."""
+_CALM = 1.5
+"""How much even ground differs from a smooth surface, of 255."""
+_SHADOW = 2.7
+"""From how many times that difference on, something next to an object belongs to it."""
+_EVEN_RIM = 9.0
+"""Up to how many times that difference, the rim of a hole counts as even."""
+_OTHER = 40.0
+"""Difference from the ground, of 255, from which something is another object and no shadow."""
 _ERODED = 4
 """Pixels by which `seamlessClone` makes a mask narrower."""
-_FITS = 22.0
+_FITS = 14.0
 """Root mean square difference of the surroundings up to which they fit."""
-_EVEN = 4.0
-"""How much the inside of an empty place may differ more from its surroundings than these do."""
+_EVEN = 3.0
+"""How much the inside of an empty place may differ more from its rim than that does."""
 _MATCH_SIDE = 90
 """The smaller side, at least, of the copy in which places are compared."""
 _CHOICES = 16
@@ -53,6 +61,14 @@ _CHOICES = 16
 _COLOURED = 45
 """Mean saturation, of 255, from which an object has a colour to change."""
 _CUT_SIDE = 72
+
+
+class Thing(NamedTuple):
+    """An object in a picture: masks, 0 or 255."""
+
+    mask: Pixels
+    region: Pixels | None
+    """The object with its shadow, if these can be separated from the rest."""
 
 
 class Editor(Protocol):
@@ -78,29 +94,37 @@ def is_blank(pixels: Pixels) -> bool:
     return float(pixels.astype(np.float32).std(axis=(0, 1)).max()) < BLANK
 
 
+def find_things(pixels: Pixels, random: Stream) -> list[Thing]:
+    """Objects of the picture, each once, with what belongs to them on the ground."""
+    if min(pixels.shape[:2]) < _LEAST_SIDE or is_blank(pixels):
+        return []
+    found = list[Thing]()
+    for box in _boxes(pixels, random):
+        mask = _object(pixels, box)
+        if mask is not None and not any(_overlap(mask, thing.mask) for thing in found):
+            found.append(Thing(mask, _region(pixels, mask)))
+    return found
+
+
 def edited(
     pixels: Pixels,
-    kinds: Sequence[str],
+    things: Sequence[Thing],
+    kind: str,
     random: Stream,
     taken: Sequence[Box] = (),
     editor: Editor | None = None,
 ) -> Edit | None:
-    """The picture with one visible edit outside of the boxes in `taken`, and its description.
+    """The picture with one visible edit of a thing, outside of the boxes in `taken`, and its description.
 
     None where no attempt leaves a picture in which nothing but the edit has changed.
     """
-    if min(pixels.shape[:2]) < _LEAST_SIDE or is_blank(pixels):
-        return None
-    for box in _boxes(pixels, random):
-        kind = random.choice(kinds)
-        mask = _object(pixels, box)
-        made = None if mask is None else _made(pixels, mask, kind, random, editor)
+    for thing in random.sample(things, len(things)):
+        if kind != "add" and any(_meet(_bounds(thing.mask), box) for box in taken):
+            continue
+        made = _made(pixels, thing, kind, random, taken, editor)
         if made is None:
             continue
         result, log = made
-        boxes = [log["box"], *([log["to"]] if "to" in log else [])]
-        if any(_meet(box, other) for box in boxes for other in taken):
-            continue
         change = np.abs(result.astype(np.float32) - pixels).mean(-1)
         x, y, w, h = log["box"]
         part = change[y : y + h, x : x + w]
@@ -109,19 +133,83 @@ def edited(
     return None
 
 
-def _made(pixels: Pixels, mask: Pixels, kind: str, random: Stream, editor: Editor | None) -> Edit | None:
-    """The picture with this edit of the object under the mask, and its description; None if it fails."""
-    box = _bounds(mask)
+def _overlap(a: Pixels, b: Pixels) -> bool:
+    """Whether two masks show about the same."""
+    both, *each = (int(np.count_nonzero(part)) for part in (a & b, a, b))
+    return 2 * both > min(each)
+
+
+def _region(pixels: Pixels, mask: Pixels) -> Pixels | None:
+    """The mask of the object with its shadow, its reflection on the ground and a margin.
+
+    None where the ground along its edge is not even, so that a cover or a copy would show.
+    """
+    cv2 = opencv()
+    x, y, w, h = _bounds(mask)
+    reach = round(0.6 * max(w, h))
+    side = reach + _RIM + _SHADE + _ERODED
+    window = np.s_[max(0, y - side) : y + h + side, max(0, x - side) : x + w + side]
+    thing = mask[window]
+    apart, usual = _from_ground(pixels[window], _wide(thing, 2) > 0)
+    labels = cv2.connectedComponents((apart > _OTHER).astype(np.uint8) | (thing > 0))[1]
+    others = np.where((labels > 0) & ~np.isin(labels, labels[thing > 0]), 255, 0).astype(np.uint8)
+    belongs = np.where(apart > _SHADOW * usual, 255, 0).astype(np.uint8)
+    belongs = cv2.morphologyEx(belongs & ~_wide(others, _SHADE), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    labels = cv2.connectedComponents((belongs | _wide(thing, 1)) & _wide(thing, reach))[1]
+    whole = np.where(labels == labels[thing > 0][0], 255, 0).astype(np.uint8)
+    covered = _wide(whole, _SHADE + _ERODED) & ~_wide(others, 1)
+    at_edge = covered[0].any() or covered[-1].any() or covered[:, 0].any() or covered[:, -1].any()
+    if at_edge or float(np.percentile(apart[_rim(covered)], 90)) > _EVEN_RIM * usual:
+        return None
+    region = np.zeros_like(mask)
+    region[window] = covered
+    return region
+
+
+def _rim(region: Pixels) -> npt.NDArray[np.bool_]:
+    """Where a region is blended with what is around it."""
+    cv2 = opencv()
+    inner = cv2.erode(region, np.ones((3, 3), np.uint8), iterations=_ERODED + 1)
+    rim: npt.NDArray[np.bool_] = (region > 0) & (inner == 0)
+    return rim
+
+
+def _from_ground(part: Pixels, inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.float32], float]:
+    """How much each pixel differs from the ground, of 255, and how much the ground itself usually does.
+
+    The ground is the quadratic surface that fits most of what is outside.
+    """
+    cv2 = opencv()
+    smooth = cv2.GaussianBlur(part.astype(np.float32), (0, 0), 2.0)
+    down, across = np.meshgrid(*(np.linspace(-1, 1, side) for side in part.shape[:2]), indexing="ij")
+    shapes = [np.ones_like(down), down, across, down * across, down**2, across**2]
+    terms = np.stack(shapes, -1).astype(np.float32)
+    outside = ~inside
+    apart: npt.NDArray[np.float32] = np.abs(smooth - np.median(smooth[outside], axis=0)).max(-1)
+    for _ in range(4):
+        used = outside & (apart <= max(4 * _CALM, float(np.median(apart[outside]))))
+        ground = terms @ np.linalg.lstsq(terms[used], smooth[used], rcond=None)[0]
+        apart = np.abs(smooth - ground).max(-1)
+    return apart, max(_CALM, float(np.median(apart[used])))
+
+
+def _made(
+    pixels: Pixels, thing: Thing, kind: str, random: Stream, taken: Sequence[Box], editor: Editor | None
+) -> Edit | None:
+    """The picture with this edit of the object, and its description; None if it fails."""
+    box = _bounds(thing.mask)
     log: dict[str, Any] = {"edit": kind, "box": box}
     if kind == "recolor":
-        recoloured = _recoloured(pixels, mask, random)
+        recoloured = _recoloured(pixels, thing.mask, random)
         return None if recoloured is None else (recoloured, log)
+    if thing.region is None:
+        return None
     result: Pixels | None = pixels
     if kind in ("move", "remove"):
-        result = _filled(pixels, mask, random, editor)
+        result = _filled(pixels, thing.region, random, editor)
     if result is None or kind == "remove":
         return None if result is None else (result, log)
-    placed = _placed(result, pixels, mask, random)
+    placed = _placed(result, pixels, thing, taken, random)
     if placed is None:
         return None
     result, target = placed
@@ -235,53 +323,62 @@ def _fits(pixels: Pixels, part: Pixels, rim: npt.NDArray[np.bool_], away: Box) -
     return places
 
 
-def _filled(pixels: Pixels, mask: Pixels, random: Stream, editor: Editor | None) -> Pixels | None:
+def _filled(pixels: Pixels, hole: Pixels, random: Stream, editor: Editor | None) -> Pixels | None:
     """The picture without the object: from another place whose surroundings fit, or by the editor."""
-    hole = _wide(mask, _SHADE + _ERODED)
     if editor is not None:
         inpainted = editor(pixels.copy(), hole > 0, random.below(1 << 31))
         if (np.shape(inpainted), np.asarray(inpainted).dtype) != (pixels.shape, pixels.dtype):
             height, width = pixels.shape[:2]
             raise BadOption(f"the editor must return a picture of {height}x{width}x3 numbers, as uint8.")
         return _cloned(inpainted, pixels, hole, _bounds(hole))
-    around = _wide(hole, _RIM)
-    x, y, w, h = box = _bounds(around)
-    rim = (around > 0) & (hole == 0)
-    places = _fits(pixels, pixels[y : y + h, x : x + w], rim[y : y + h, x : x + w], box)
-    empty = [place for place in places if _is_even(pixels, place, hole[y : y + h, x : x + w] > 0)]
-    if not empty:
+    places = _empty_places(pixels, pixels, hole)
+    if not places:
         return None
-    u, v = random.choice(empty)
+    x, y, w, h = _bounds(hole)
+    u, v = random.choice(places)
     source = pixels.copy()
     source[y : y + h, x : x + w] = pixels[v : v + h, u : u + w]
-    return _cloned(source, pixels, hole, _bounds(hole))
+    return _cloned(source, pixels, hole, (x, y, w, h))
 
 
-def _is_even(pixels: Pixels, place: tuple[int, int], inside: npt.NDArray[np.bool_]) -> bool:
-    """Whether a place has no object of its own: what is inside is like what is around it."""
+def _empty_places(ground: Pixels, pixels: Pixels, region: Pixels) -> list[tuple[int, int]]:
+    """The corners of places without an object that look like the region of the picture along its rim."""
+    x, y, w, h = box = _bounds(region)
+    inside, rim = (part[y : y + h, x : x + w] for part in (region > 0, _rim(region)))
+    places = _fits(ground, pixels[y : y + h, x : x + w], rim, box)
+    return [place for place in places if _is_even(ground, place, inside, rim)]
+
+
+def _is_even(
+    pixels: Pixels, place: tuple[int, int], inside: npt.NDArray[np.bool_], rim: npt.NDArray[np.bool_]
+) -> bool:
+    """Whether a place has nothing of its own: what is inside is like its rim, all of it."""
     u, v = place
     part = pixels[v : v + inside.shape[0], u : u + inside.shape[1]].astype(np.float32)
-    around = np.median(part[~inside], axis=0)
-    return float(np.abs(part[inside] - around).mean()) < _EVEN + float(np.abs(part[~inside] - around).mean())
+    smooth = opencv().GaussianBlur(part, (0, 0), 1.0)
+    apart = np.abs(smooth - np.median(smooth[rim], axis=0)).mean(-1)
+    return float(np.percentile(apart[inside], 98)) < _EVEN + float(np.percentile(apart[rim], 98))
 
 
-def _placed(ground: Pixels, pixels: Pixels, mask: Pixels, random: Stream) -> tuple[Pixels, list[int]] | None:
+def _placed(
+    ground: Pixels, pixels: Pixels, thing: Thing, taken: Sequence[Box], random: Stream
+) -> tuple[Pixels, list[int]] | None:
     """The picture with a copy of the object at another place whose surroundings fit, and its new box."""
-    around = _wide(mask, _RIM + _ERODED)
-    x, y, w, h = box = _bounds(around)
-    part = pixels[y : y + h, x : x + w]
-    rim = (around[y : y + h, x : x + w] > 0) & ~(_wide(mask, 2)[y : y + h, x : x + w] > 0)
-    inside = mask[y : y + h, x : x + w] > 0
-    empty = [place for place in _fits(ground, part, rim, box) if _is_even(ground, place, inside)]
-    if not empty:
+    assert thing.region is not None
+    x, y, w, h = _bounds(thing.region)
+    left, top, wide, high = _bounds(thing.mask)
+    places = [
+        (u, v, [left + u - x, top + v - y, wide, high])
+        for u, v in _empty_places(ground, pixels, thing.region)
+    ]
+    places = [place for place in places if not any(_meet(place[2], box) for box in taken)]
+    if not places:
         return None
-    u, v = random.choice(empty)
-    source, target = ground.copy(), np.zeros_like(mask)
-    source[v : v + h, u : u + w] = part
-    target[v : v + h, u : u + w] = around[y : y + h, x : x + w]
-    rows, columns = np.nonzero(inside)
-    moved = [u + int(columns.min()), v + int(rows.min()), int(np.ptp(columns)) + 1, int(np.ptp(rows)) + 1]
-    return _cloned(source, ground, target, _bounds(target)), moved
+    u, v, moved = random.choice(places)
+    source, target = ground.copy(), np.zeros_like(thing.region)
+    source[v : v + h, u : u + w] = pixels[y : y + h, x : x + w]
+    target[v : v + h, u : u + w] = thing.region[y : y + h, x : x + w]
+    return _cloned(source, ground, target, (u, v, w, h)), moved
 
 
 def _cloned(source: Pixels, ground: Pixels, mask: Pixels, box: Box) -> Pixels:

@@ -22,14 +22,14 @@ from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.draw import Picture
-from ludens.games.spy.sources.edits import EDITORS, EDITS, Edit, Pixels, edited, is_blank, opencv
+from ludens.games.spy.sources.edits import EDITORS, EDITS, Edit, Pixels, edited, find_things, is_blank, opencv
 from ludens.pictures.writer import EntryContents, Generator, Skip, decode_picture
 
 _SUFFIXES = (".gif", ".jpeg", ".jpg", ".png", ".webp")
 _ROLES = ("original", "modified")
 _QUALITY = 92
 _COUNTERPARTS = {"add": "remove", "remove": "add"}
-_TRIES = 3
+_TRIES = 4
 _MAX_FILE = 1 << 28
 
 
@@ -48,7 +48,7 @@ class Photos(Generator):
     licence: str = option("", help="licence of the pictures")
 
     name = "spy/photos"
-    version = "4"
+    version = "5"
 
     def resolved(self) -> Self:
         if not self.folder:
@@ -133,7 +133,7 @@ class Photos(Generator):
         pixels = np.ascontiguousarray(picture.rgb())
         random = stream(self.seed, "photos", number)
         roles = random.sample(_ROLES, 2)
-        edits = next(filter(None, (self._two_edits(pixels, random) for _ in range(_TRIES))), None)
+        edits = self._two_edits(pixels, random)
         if edits is None and not self.keep_failed:
             raise Skip("nothing can be edited without a trace")
         edits = edits or [(pixels, {"edit": "failed"})] * 2
@@ -148,15 +148,19 @@ class Photos(Generator):
         often be full than empty.
         """
         editor = EDITORS.get(self.editor) if self.editor else None
-        first = edited(pixels, self._edits, random, (), editor)
-        if first is None:
-            return None
-        log = first[1]
-        counterpart = _COUNTERPARTS.get(log["edit"], log["edit"])
-        kind = counterpart if counterpart in self._edits else log["edit"]
-        taken = [log[name] for name in ("box", "to") if name in log]
-        second = edited(pixels, [kind], random, taken, editor)
-        return None if second is None else [first, second]
+        things = find_things(pixels, random)
+        kinds = [kind for kind in self._edits if _COUNTERPARTS.get(kind) not in self._edits or kind == "add"]
+        for kind in random.sample(kinds, len(kinds)) * _TRIES:
+            first = edited(pixels, things, kind, random, (), editor)
+            if first is None:
+                continue
+            counterpart = _COUNTERPARTS.get(kind, kind)
+            other = counterpart if counterpart in self._edits else kind
+            taken = [first[1][name] for name in ("box", "to") if name in first[1]]
+            second = edited(pixels, things, other, random, taken, editor)
+            if second is not None:
+                return [first, second]
+        return None
 
     def _check(self, original: Any, modified: Any) -> None:
         if self.keep_failed:
