@@ -60,7 +60,8 @@ def test_workers_play_the_same_games(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(expected) == 2 * (3 + 2)  # iterations and evaluations, seeing and blind
     assert found == expected
     weights = zip(alone.policy.parameters(), shared.policy.parameters(), strict=True)
-    assert max(float((a - b).detach().abs().max()) for a, b in weights) < 1e-5
+    # Rows of a batch are rounded differently; one step moves a weight by up to 1e-3.
+    assert max(float((a - b).detach().abs().max()) for a, b in weights) < 2e-4
     assert shared.history[1]["sample_s"] > 0
 
 

@@ -84,10 +84,12 @@ class Ability:
     def offered(self) -> bool:
         """Whether it is an opponent for people: it makes legal moves, and it looks or is near the best.
 
-        Where the best bot earns no more than random play, scores do not tell, and legal moves are enough.
+        Where the best bot earns no more than players that guess, scores do not tell: legal moves are enough.
         """
-        share = self.share if {RANDOM, BEST} <= self.scores.keys() else 0.0
-        return self.legal >= LEGAL and (self.above_blind or share is None or share >= SHARE)
+        means = {name: self.scores[name].mean for name in (BEST, RANDOM, BLIND) if name in self.scores}
+        best = means.pop(BEST, None)
+        telling = best is None or all(best > mean for mean in means.values())
+        return self.legal >= LEGAL and (not telling or self.above_blind or (self.share or 0.0) >= SHARE)
 
 
 @dataclass

@@ -1,12 +1,11 @@
 """In which games, with which options, the model in the package can play.
 
 `games.json` is the measured map (`recipes/nano_map.py`). It counts for the weights that it was measured with;
-for games that it does not have, the list of what the model was taught is asked.
+for games that it does not have, the recipe in the weights tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,25 +13,13 @@ from pathlib import Path
 from ludens.core.errors import BadFile
 from ludens.core.game import Game
 from ludens.core.registry import make
+from ludens.models.trained import games_of_checkpoint
 from ludens.run.ability import Ability, AbilityMap
 from ludens.train.nano.player import SHIPPED
-from ludens.train.nano.weights import WEIGHTS
+from ludens.train.nano.weights import SETTINGS, WEIGHTS
 
 GAMES_FILE = Path(__file__).with_name("games.json")
 """The map of the model in the package."""
-TAUGHT = frozenset(
-    (
-        "tic_tac_toe", "breakthrough", "reversi", "chess", "gomoku", "sudoku", "minesweeper",
-        "coin_dilemma", "monster_hunt", "battle_of_colors",
-        "comma/wire", "comma/keypad", "comma/who", "spy",
-    )
-)  # fmt: skip
-"""Games in which it learnt to move; in others it names moves that are not legal."""
-_OPTIONS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
-    "breakthrough": {"rows": (6,), "columns": (5,)},
-    "spy": {"rounds": (1, 2)},
-}
-"""The options with which it learnt a game, where they are not the usual ones."""
 _ANY = ("twins", "opening")
 """Options that only choose where a game begins."""
 
@@ -89,8 +76,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def _learnt(game: Game) -> bool:
-    if game.name not in TAUGHT:
-        return False
-    usual, other = make(game.name).options, _OPTIONS.get(game.name, {})
-    options = {name: value for name, value in game.options.items() if name not in _ANY}
-    return all(value in other.get(name, (usual[name],)) for name, value in options.items())
+    """Whether its recipe has the game, and the options are the usual ones."""
+    usual = make(game.name).options
+    same = all(value == usual[name] for name, value in game.options.items() if name not in _ANY)
+    return same and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
