@@ -7,19 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
-from time import process_time
 from typing import Any
 
 import orjson
 
-from ludens.agents import agent
-from ludens.concurrent import play_sync
 from ludens.core.errors import BadFile, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.game import Game
 from ludens.core.registry import GAMES, make
 from ludens.core.spec import parse_spec
-from ludens.run.presets import BEST, BLIND, FEWEST, RANDOM, blind_spec
+from ludens.run.presets import BEST, BLIND, FEWEST, RANDOM, blind_spec, seated_episodes
 
 PLAYER, CONTROL = "player", "control"
 """The player, and the same player with blank pictures."""
@@ -141,20 +138,14 @@ def measure_ability(spec: str, player: str, control: str | None, episodes: int, 
 
 
 def _play(game: Game, others: str, spec: str, episodes: int, seconds: float) -> _Tally:
-    started, tally = process_time(), _Tally()
-    seated = {seat: agent(others, game) for seat in game.seats} if len(game.seats) > 1 else {}
-    player = agent(spec, game)
-    for number in range(episodes):
-        seat = game.seats[number % len(game.seats)]
-        episode = play_sync(game, {**seated, seat: player}, _MEASURED + number)
+    tally = _Tally()
+    for seat, episode in seated_episodes(game, others, spec, episodes, seconds, _MEASURED):
         tally.returns.append(episode.returns[seat])
         for move in episode.moves:
             if move.seat == seat:
                 tally.moves += 1
                 tally.legal += not move.tries or move.tries[0].verdict == "ok"
                 tally.fallbacks += move.verdict == "fallback"
-        if number + 1 >= FEWEST and process_time() - started > seconds:
-            break
     return tally
 
 
@@ -182,9 +173,10 @@ class AbilityMap:
             raise BadFile(f"{file} is not a map of games: {error}.") from None
 
     def write(self, file: Path) -> None:
-        rows = [asdict(row) | {"offered": row.offered} for row in self.games]
-        data = {"model": self.model, "fingerprint": self.fingerprint, "games": rows}
-        write_atomically(file, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+        """One game per line."""
+        head = orjson.dumps({"model": self.model, "fingerprint": self.fingerprint})
+        rows = b",\n".join(orjson.dumps(asdict(row)) for row in self.games)
+        write_atomically(file, head.removesuffix(b"}") + b',"games":[\n' + rows + b"\n]}\n")
 
     def markdown(self) -> str:
         """One line per game."""

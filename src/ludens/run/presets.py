@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from ludens.agents import agent
 from ludens.concurrent import play_sync
+from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.core.game import Game, Preset
 from ludens.core.registry import GAMES, make
@@ -73,16 +74,23 @@ def score(
     game: Game, settings: Preset, spec: str, episodes: int, seconds: float, first: int = 0
 ) -> PresetScore:
     """The mean return of a player whose seat changes from episode to episode."""
-    started, earned = process_time(), list[float]()
-    others = {seat: agent(settings.others, game) for seat in game.seats} if len(game.seats) > 1 else {}
+    played = seated_episodes(game, settings.others, spec, episodes, seconds, first)
+    earned = [episode.returns[seat] for seat, episode in played]
+    return PresetScore(spec, fmean(earned), len(earned))
+
+
+def seated_episodes(
+    game: Game, others: str, spec: str, episodes: int, seconds: float, first: int
+) -> Iterator[tuple[str, Episode]]:
+    """Games of a player in each seat in turn, until it has spent the CPU seconds; with the seat."""
+    started = process_time()
+    seated = {seat: agent(others, game) for seat in game.seats} if len(game.seats) > 1 else {}
     player = agent(spec, game)
     for number in range(episodes):
         seat = game.seats[number % len(game.seats)]
-        episode = play_sync(game, {**others, seat: player}, first + number)
-        earned.append(episode.returns[seat])
-        if len(earned) >= FEWEST and process_time() - started > seconds:
-            break
-    return PresetScore(spec, fmean(earned), len(earned))
+        yield seat, play_sync(game, {**seated, seat: player}, first + number)
+        if number + 1 >= FEWEST and process_time() - started > seconds:
+            return
 
 
 def _spec(game: Game, settings: Preset, player: str, episodes: int, seconds: float) -> str:
