@@ -26,6 +26,7 @@ ROWS = (
     row("tic_tac_toe", 0.3, 0.0),
     row("kuhn_poker", 1.0, 0.9),
     row("hanabi", 1.0, 0.1),
+    row("sudoku", 0.95, 0.1),
     row("gomoku", 0.95, 0.5, size=9),
 )
 
@@ -54,6 +55,9 @@ def test_warnings() -> None:
     assert taught.warning(make("kuhn_poker")) is None
     assert "30% of its first replies were legal" in (taught.warning(make("tic_tac_toe")) or "")
     assert "no better than a player who does not look" in (taught.warning(make("hanabi")) or "")
+    assert "no better than a player who does not look" in (taught.warning(make("sudoku")) or ""), (
+        "mostly legal"
+    )
     smaller = taught.warning(make("breakthrough", rows=6, columns=6)) or ""
     assert "was not taught breakthrough with these options" in smaller
 

@@ -14,7 +14,7 @@ from ludens.core.errors import BadFile
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.models.trained import games_of_checkpoint
-from ludens.run.ability import Ability, AbilityMap
+from ludens.run.ability import LEGAL, Ability, AbilityMap
 from ludens.train.nano.player import SHIPPED
 from ludens.train.nano.weights import SETTINGS, WEIGHTS
 
@@ -37,7 +37,7 @@ def warning(game: Game) -> str | None:
     measured = ability(game)
     if measured is None:
         return f"nano was not taught {game.name} with these options: most of its moves may not be legal."
-    if measured.legal < 1:
+    if measured.legal < LEGAL:
         legal = f"{100 * measured.legal:.0f}% of its first replies were legal moves"
     else:
         legal = "it played no better than a player who does not look"
