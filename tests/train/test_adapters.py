@@ -13,8 +13,8 @@ pytest.importorskip("peft", reason="the extra 'train' is not installed")
 import ludens  # noqa: E402
 from ludens.core.errors import BadFile, BadOption  # noqa: E402
 from ludens.models.generation import placeholders  # noqa: E402
+from ludens.train.league import CHECKPOINT, FROZEN, PREVIOUS, League  # noqa: E402
 from ludens.train.recipe import ModelOptions, Opponents  # noqa: E402
-from ludens.train.rollout import CHECKPOINT, FROZEN, PREVIOUS, League  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 from tests.support.tiny_vlm import tiny  # noqa: E402

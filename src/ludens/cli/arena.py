@@ -187,10 +187,10 @@ def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
 def checkpoint_specs(folder: Path) -> dict[str, str]:
     """The spec of every checkpoint of a training run to its name: `step 100`."""
     from ludens.train.checkpoint import PREFIX, Checkpoints
-    from ludens.train.nano.weights import SETTINGS
+    from ludens.train.nano.weights import holds_nano
 
     paths = Checkpoints(folder).all()
     if len(paths) < 2:
         raise BadFile(f"{str(folder)!r} has {len(paths)} checkpoints; an arena needs two or more.")
-    kinds = {path: "nano" if (path / SETTINGS).is_file() else "hf" for path in paths}
+    kinds = {path: "nano" if holds_nano(path) else "hf" for path in paths}
     return {f"{kinds[path]}/{path}": f"step {int(path.name.removeprefix(PREFIX))}" for path in paths}

@@ -27,8 +27,9 @@ from ludens.run.tracking import check_tracker
 from ludens.train import loop, ranks
 from ludens.train.algorithms import two_stages
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
+from ludens.train.league import check_players, is_copy
 from ludens.train.recipe import Demonstration, Recipe, Section
-from ludens.train.rollout import CHECKPOINT, FROZEN, LEARNER, PREVIOUS, check_players
+from ludens.train.rollout import LEARNER
 
 GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
 """Attributes of samples by which `advantage.group` can compare them."""
@@ -94,6 +95,8 @@ def check(recipe: Recipe) -> None:
             raise BadOption('the recipe\'s section [server] needs kind = "hf" in [model].')
     if play.ahead:
         _check_ahead(recipe)
+    if recipe.model.roles:
+        _check_roles(recipe, game)
     if play.workers and (recipe.model.kind != "nano" or recipe.model.shard):
         raise BadOption(
             'the recipe\'s play.workers needs kind = "nano" without model.shard: every process has a copy of '
@@ -142,12 +145,21 @@ def _check_ahead(recipe: Recipe) -> None:
             "fills its GPU in play and in updates, and its copies share weights with it."
         )
     players = {name for each in recipe.opponents for name in each.players.values()}
-    copies = [n for n in sorted(players) if n in (FROZEN, PREVIOUS) or n.startswith(CHECKPOINT)]
+    copies = [name for name in sorted(players) if is_copy(name)]
     if recipe.model.kind == "hf" and copies:
         raise BadOption(
             f'the recipe\'s play.ahead needs other [[opponents]] than {copies[0]!r} with kind = "hf": the '
             "model that would play is in the middle of an update."
         )
+
+
+def _check_roles(recipe: Recipe, game: Game) -> None:
+    if recipe.model.kind != "nano" or recipe.model.shard or recipe.rehearsal.share:
+        raise BadOption(
+            'the recipe\'s model.roles needs kind = "nano", without model.shard and rehearsal.share.'
+        )
+    if len(game.seats) < 2:
+        raise BadOption(f"the recipe's model.roles needs a game with several seats; {game.name} has one.")
 
 
 def _check_turns(recipe: Recipe, game: Game) -> None:
@@ -233,7 +245,7 @@ def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
 
 
 def _player(spec: str, game: str) -> Iterator[Access]:
-    if spec not in (LEARNER, FROZEN, PREVIOUS) and not spec.startswith(CHECKPOINT):
+    if spec != LEARNER and not is_copy(spec):
         yield from player_accesses(spec, GAMES.get(parse_spec(game).name))
 
 

@@ -14,8 +14,9 @@ import orjson
 
 from ludens.agents import agent
 from ludens.core.registry import make
+from ludens.train.league import is_copy
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import CHECKPOINT, FROZEN, LEARNER, PREVIOUS
+from ludens.train.rollout import LEARNER
 
 GAMES = "games"
 """The folder of games that are a module each; others are a package each."""
@@ -64,8 +65,8 @@ def _players(recipe: Recipe) -> Iterator[tuple[str, str]]:
         if source.episodes:
             yield from ((bot, source.game) for bot in (source.bot, source.player) if bot)
     named = {name for arrangement in recipe.opponents for name in arrangement.players.values()}
-    for name in sorted({*named, recipe.monitor.against} - {LEARNER, FROZEN, PREVIOUS, ""}):
-        if not name.startswith(CHECKPOINT):
+    for name in sorted({*named, recipe.monitor.against} - {LEARNER, ""}):
+        if not is_copy(name):
             yield name, recipe.play.game
 
 

@@ -22,9 +22,10 @@ from ludens.train import ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.beside import SideThread
 from ludens.train.checkpoint import ANCHOR, Checkpoints
+from ludens.train.league import League
 from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
-from ludens.train.rollout import League, RolloutJob, rollouts_of
+from ludens.train.rollout import RolloutJob, rollouts_of
 from ludens.train.update import Rehearses, Updater
 from ludens.train.values import ValueHead
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
+PAST_SELVES = "past"
+"""In the folder of a run: the population."""
 
 Values = Iterable[tuple[str, float]]
 
@@ -157,6 +160,8 @@ class PlayedGames:
     """Those without signal, for which others were drawn."""
     held_out: list[Trajectory]
     blind: list[Trajectory]
+    outcomes: list[tuple[RolloutJob, float]] = field(default_factory=list)
+    """Who met whom in the games to learn from, and 1 where the learner won."""
     staleness: int = 0
     """How many updates the policy was older, when it played, than the one that learns from it."""
 
@@ -189,8 +194,10 @@ class Trainer:
         self.algorithm = algorithm(recipe)
         self.start = self.policy.frozen()
         self.reference = self.start
-        others = [recipe.monitor.against]
-        self.league = League(self.game, self.policy, recipe.opponents, recipe.run.seed, others)
+        others, past = [recipe.monitor.against], self.folder / PAST_SELVES
+        self.league = League(
+            self.game, self.policy, recipe.opponents, recipe.run.seed, others, recipe.population, past
+        )
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
         values = recipe.advantage.kind == "gae"
@@ -201,10 +208,8 @@ class Trainer:
         self._side = SideThread(self.policy.device)
         self.workers: RolloutWorkers | None = None
         if recipe.play.workers:
-            from ludens.train.nano.policy import NanoPolicy
             from ludens.train.workers import RolloutWorkers
 
-            assert isinstance(self.policy, NanoPolicy)
             self.workers = RolloutWorkers(recipe, self.policy)
 
     async def iterate(self) -> dict[str, float]:
@@ -216,6 +221,7 @@ class Trainer:
             played = await self._play(self.policy, self.iteration)
             self.policy.verify(played.samples)
         clock.played()
+        self.league.record(played.outcomes)
         statistics, switched = self.algorithm.observe(_everywhere(played.held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
@@ -225,6 +231,7 @@ class Trainer:
             samples, losses = self._learn(played)
 
         self.iteration += 1
+        self.league.finished(self.iteration)
         play, held_out, blind = self.recipe.play, played.held_out, played.blind
         measured = {
             "iteration": float(self.iteration),
@@ -254,14 +261,16 @@ class Trainer:
         # Held-out games show what the last update made of the policy: they are played beside the new ones.
         held_out_jobs = self.held_out_jobs(iteration)
         with self._unsharded():
-            games = await self._games(player, [*self.jobs(iteration=iteration), *held_out_jobs])
+            jobs = self.jobs(iteration=iteration)
+            games = await self._games(player, [*jobs, *held_out_jobs])
             trajectories = [game for game in games if game.number >= 0]
             held_out = [game for game in games if game.number < 0]
+            outcomes = _outcomes(jobs, trajectories)
             replaced = await self._redraw(player, trajectories, iteration)
             every, blind = self.recipe.monitor.blind, list[Trajectory]()
             if every and iteration % every == 0:  # does the reward need the picture?
                 blind = await self._games(player, held_out_jobs, blind=True)
-        return PlayedGames(trajectories, replaced, held_out, blind)
+        return PlayedGames(trajectories, replaced, held_out, blind, outcomes)
 
     async def _games(
         self, player: Policy, jobs: Sequence[RolloutJob], blind: bool = False
@@ -430,6 +439,7 @@ class Trainer:
                 "iteration": self.iteration,
                 "step": self.updater.step,
                 "algorithm": self.algorithm.state(),
+                "league": self.league.state(),
                 "recipe": self.recipe.as_dict(),
                 "history": self.history,
             }
@@ -451,6 +461,7 @@ class Trainer:
         if (path / ANCHOR).is_dir():
             self._anchor()
             self.reference.load(path / ANCHOR)
+        self.league.restore(state.get("league") or {})
         self.league.checkpointed()
 
     async def close(self) -> None:
@@ -458,6 +469,14 @@ class Trainer:
         await self.league.close()
         if self.workers is not None:
             self.workers.close()
+
+
+def _outcomes(
+    jobs: Iterable[RolloutJob], trajectories: Iterable[Trajectory]
+) -> list[tuple[RolloutJob, float]]:
+    by_number = {job.number: job for job in jobs}
+    results = ((game.number, EpisodeResult("", game.episode, game.seats)) for game in trajectories)
+    return [(by_number[number], won(result)) for number, result in results]
 
 
 @contextmanager

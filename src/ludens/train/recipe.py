@@ -58,6 +58,9 @@ class ModelOptions(Section, name="model"):
     decoder: int = option(4, low=1, help="nano: layers that speak")
     side: int = option(128, low=64, help="nano: pixels per side of pictures")
     longest: int = option(256, low=16, help="nano: most tokens of prompt and reply together")
+    roles: bool = option(
+        False, help="nano: in play, every role of the game has weights of its own, at first those imitated"
+    )
     # Models of transformers.
     lora: int = option(0, low=0, help="hf: rank of LoRA adapters; 0 trains the weights themselves")
     lora_alpha: float = option(0.0, low=0, help="hf: adapters count alpha / rank times; 0 for twice the rank")
@@ -347,6 +350,20 @@ class RehearsalOptions(Section, name="rehearsal"):
 
 
 @dataclass(frozen=True)
+class PopulationOptions(Section, name="population"):
+    """The past selves that opponents called `past` are drawn from."""
+
+    every: int = option(10, low=1, help="iterations after which the policy joins it; the first one is in it")
+    size: int = option(8, low=2, help="most members: the first one and the latest")
+    prefer: str = option(
+        "even",
+        choices=("even", "hard", "any"),
+        help="who is drawn more often: members that win about half of their games against the learner, those "
+        "that win most, or nobody",
+    )
+
+
+@dataclass(frozen=True)
 class MonitorOptions(Section, name="monitor"):
     """What is measured and stored on the way."""
 
@@ -371,7 +388,7 @@ class Opponents:
     """One arrangement of players, drawn with this weight for each seed."""
 
     players: Mapping[str, str]
-    """Role or seat to player: learner, frozen, previous, checkpoint:PATH, or any agent spec."""
+    """Role or seat to player: learner, frozen, previous, past, checkpoint:PATH, or any agent spec."""
     weight: float = 1.0
     stage: str = ""
     """Iterative-SPO: drawn only while this stage is trained; empty for both."""
@@ -395,6 +412,7 @@ class Recipe:
     switch: SwitchOptions = field(default_factory=SwitchOptions)
     supervised: SupervisedOptions = field(default_factory=SupervisedOptions)
     rehearsal: RehearsalOptions = field(default_factory=RehearsalOptions)
+    population: PopulationOptions = field(default_factory=PopulationOptions)
     monitor: MonitorOptions = field(default_factory=MonitorOptions)
     demonstrations: tuple[Demonstration, ...] = ()
     opponents: tuple[Opponents, ...] = ()

@@ -1,30 +1,26 @@
-"""Playing for training: many episodes at once with the tokens of every reply, and who plays the other
-seats."""
+"""Playing for training: many episodes at once with the tokens of every reply."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
 
-from ludens.agents import agent
 from ludens.concurrent import run_many
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
-from ludens.core.errors import BadOption, UnknownName
+from ludens.core.errors import BadOption
 from ludens.core.game import DecisionScore, Game
-from ludens.core.random import stream
 from ludens.core.state import State
 from ludens.core.templates import Sections
 from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.rebuild import move_rewards
 from ludens.train.algorithms import return_to_go
-from ludens.train.policy import Policy, TokenSample, Trajectory
-from ludens.train.recipe import Opponents, Recipe
+from ludens.train.policy import TokenSample, Trajectory
+from ludens.train.recipe import Recipe
 
 
 @dataclass
@@ -115,7 +111,7 @@ class Rollouts:
         game = self.game
         state = game.start(job.seed)
         roles = {seat: state.role(seat) or seat for seat in game.seats}
-        names = {seat: _player_of(job.players, seat, role) for seat, role in roles.items()}
+        names = {seat: player_of(job.players, seat, role) for seat, role in roles.items()}
         recorders = {seat: Recorder(self.learner) for seat, name in names.items() if name == LEARNER}
         agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
         # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
@@ -191,108 +187,5 @@ def rollouts_of(recipe: Recipe, game: Game, learner: Agent, others: Mapping[str,
     )
 
 
-def _player_of(players: Mapping[str, str], seat: str, role: str) -> str:
+def player_of(players: Mapping[str, str], seat: str, role: str) -> str:
     return players.get(seat) or players.get(role) or LEARNER
-
-
-FROZEN, PREVIOUS, CHECKPOINT = "frozen", "previous", "checkpoint:"
-
-
-class League:
-    """Draws an arrangement of players for each seed.
-
-    `frozen` is the policy as it was when training started, `previous` the policy of the last checkpoint.
-    """
-
-    def __init__(
-        self,
-        game: Game,
-        policy: Policy,
-        opponents: Sequence[Opponents],
-        seed: int,
-        others: Sequence[str] = (),
-    ) -> None:
-        self.game, self.policy, self.opponents, self.seed = game, policy, opponents, seed
-        named = {name for o in opponents for name in o.players.values()}
-        self.names = sorted({*named, *others} - {LEARNER, ""})
-        self.agents: dict[str, Agent] = {}
-        self._frozen: dict[str, Policy] = {}
-        for name in self.names:
-            if name in (FROZEN, PREVIOUS):
-                self._freeze(name)
-            elif name.startswith(CHECKPOINT):
-                earlier = policy.frozen()
-                earlier.load(Path(name.removeprefix(CHECKPOINT)))
-                self._frozen[name] = earlier
-                self.agents[name] = earlier.agent()
-            else:
-                self.agents[name] = agent(name, game)
-
-    def _freeze(self, name: str) -> None:
-        if name in self._frozen:
-            self._frozen[name].release()
-        self._frozen[name] = self.policy.frozen()
-        self.agents[name] = self._frozen[name].agent()
-
-    @property
-    def frozen(self) -> tuple[Policy, ...]:
-        """The copies of the policy that play."""
-        return tuple(self.copies.values())
-
-    @property
-    def copies(self) -> Mapping[str, Policy]:
-        """The copies of the policy that play, by name."""
-        return {name: self._frozen[name] for name in sorted(self._frozen)}
-
-    def reseed(self, *names: int) -> None:
-        """Make what frozen policies draw from now on depend on these numbers alone."""
-        for number, name in enumerate(sorted(self._frozen), 1):
-            self._frozen[name].reseed(*names, number)
-
-    def checkpointed(self) -> None:
-        """The policy has been saved: it becomes `previous`."""
-        if PREVIOUS in self.names:
-            self._freeze(PREVIOUS)
-
-    def job(self, seed: int, sample: int, stage: str = "") -> RolloutJob:
-        """An episode of this seed, for training a stage; all samples of a seed have the same players."""
-        fitting = [o for o in self.opponents if o.stage in ("", stage)]
-        if not fitting:
-            return RolloutJob(seed, sample)
-        weights = [o.weight for o in fitting]
-        arrangement = stream(self.seed, "opponents", seed).weighted(fitting, weights)
-        return RolloutJob(seed, sample, arrangement.players)
-
-    async def close(self) -> None:
-        for player in self.agents.values():
-            await player.close()
-
-
-def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
-    """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
-    roles: dict[str, str] = {}
-    if opponents:  # some games take seconds to start
-        state = game.start(0)
-        roles = {seat: state.role(seat) for seat in game.seats}
-    places = {*roles, *roles.values()} - {""}
-    for arrangement in opponents:
-        for where in arrangement.players:
-            if where not in places:
-                raise BadOption(
-                    f"the recipe's [[opponents]] name {where!r}, but {game.name} has the seats and "
-                    f"roles {', '.join(sorted(places))}."
-                )
-        if all(_player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
-            raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
-    for name in {*(name for o in opponents for name in o.players.values()), *others} - {LEARNER, ""}:
-        if name.startswith(CHECKPOINT):
-            folder = Path(name.removeprefix(CHECKPOINT))
-            if not folder.is_dir():
-                raise BadOption(f"the recipe's opponent {name!r}: {folder} is not a folder.")
-        elif name not in (FROZEN, PREVIOUS):
-            try:
-                agent(name, game)
-            except UnknownName as error:
-                players = (LEARNER, FROZEN, PREVIOUS, f"{CHECKPOINT}PATH")
-                near = (error.nearest,) if error.nearest else ()
-                raise UnknownName("opponent of the recipe", name, (*players, *near)) from None

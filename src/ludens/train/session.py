@@ -14,6 +14,7 @@ import orjson
 
 from ludens.core.errors import BadFile, BadOption, LudensError
 from ludens.core.files import write_atomically
+from ludens.core.registry import make
 from ludens.train import ranks
 from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check, seeds_of
@@ -24,8 +25,9 @@ from ludens.train.nano import provenance
 from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
 from ludens.train.nano.inputs import PROMPTS
 from ludens.train.nano.policy import NanoPolicy, with_pieces
+from ludens.train.nano.roles import RolePolicy
 from ludens.train.nano.supervised import Imitation, Rehearsal
-from ludens.train.nano.weights import WEIGHTS, NanoSize
+from ludens.train.nano.weights import ROLES, WEIGHTS, NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, Recipe
 
@@ -40,13 +42,15 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     check(recipe)
     ranks.from_first(lambda: _bind(recipe, folder))
     policy = _supervised(recipe, folder, say)
+    if recipe.model.roles and isinstance(policy, NanoPolicy):
+        policy = RolePolicy.split(policy, make(recipe.play.game))
     ranks.broadcast_weights(policy.parameters())
     if recipe.model.shard and ranks.world()[1] > 1:
         policy.shard()
     rehearsal = None
-    if isinstance(policy, NanoPolicy):
+    if isinstance(policy, NanoPolicy | RolePolicy):
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
-        if recipe.iterations and recipe.rehearsal.share:
+        if isinstance(policy, NanoPolicy) and recipe.iterations and recipe.rehearsal.share:
             rehearsal = Rehearsal(recipe, policy)
             say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
     trainer = Trainer(recipe, policy, folder, rehearsal)
@@ -120,6 +124,10 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     if ranks.from_first(done.is_dir):
         return NanoPolicy.read(done, seed=recipe.run.seed, **sampling)
     imitates = bool(sources and options.rounds)
+    if model.path and (Path(model.path) / ROLES).is_file():
+        if imitates:
+            raise BadOption(f"{model.path} has weights for each role, which imitation does not train.")
+        return RolePolicy.read(Path(model.path), seed=recipe.run.seed, **sampling)
     if model.path:
         policy = NanoPolicy.read(Path(model.path), seed=recipe.run.seed, **sampling)
         if imitates:

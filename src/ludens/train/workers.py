@@ -21,6 +21,8 @@ from ludens.core.processes import begin_worker, blocked_signals
 from ludens.core.registry import make
 from ludens.core.spending import spend, spent
 from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.roles import RolePolicy
+from ludens.train.nano.weights import ROLES
 from ludens.train.policy import Policy, Trajectory
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import LEARNER, RolloutJob, rollouts_of
@@ -50,7 +52,8 @@ class Order:
 class RolloutWorkers:
     """Splits games over processes. What is played does not depend on their number, except for rounding."""
 
-    def __init__(self, recipe: Recipe, policy: NanoPolicy) -> None:
+    def __init__(self, recipe: Recipe, policy: Policy) -> None:
+        assert isinstance(policy, NanoPolicy | RolePolicy)
         self.count = recipe.play.workers
         self._folder = TemporaryDirectory(prefix="ludens-play-")
         self._numbers = count()
@@ -113,7 +116,7 @@ class RolloutWorkers:
         self._folder.cleanup()
 
 
-def _device(policy: NanoPolicy) -> str:
+def _device(policy: Policy) -> str:
     """The device of a policy, with its number: other processes have another default."""
     if policy.device.type != "cuda" or policy.device.index is not None:
         return str(policy.device)
@@ -128,10 +131,11 @@ class _Worker:
     def __init__(self, recipe: Recipe, settings: dict[str, Any], longest_reply: int) -> None:
         self.recipe, self.settings, self.longest_reply = recipe, settings, longest_reply
         self.game = make(recipe.play.game)
-        self.policies: dict[str, NanoPolicy] = {}
+        self.policies: dict[str, Policy] = {}
         self.folders: dict[str, Path] = {}
 
     async def play(self, order: Order) -> list[Trajectory]:
+        self.policies = {name: own for name, own in self.policies.items() if name in order.policies}
         for name, copy in order.policies.items():
             self._load(name, copy)
         bots = {name for job in order.jobs for name in job.players.values()} - {*order.policies}
@@ -148,8 +152,10 @@ class _Worker:
 
     def _load(self, name: str, copy: Copy) -> None:
         if name not in self.policies:
-            self.policies[name] = NanoPolicy.read(copy.folder, **self.settings)
-            self.policies[name].longest_reply = self.longest_reply
+            kind = RolePolicy if (copy.folder / ROLES).is_file() else NanoPolicy
+            policy = kind.read(copy.folder, **self.settings)
+            policy.longest_reply = self.longest_reply
+            self.policies[name] = policy
         elif self.folders[name] != copy.folder:
             self.policies[name].load(copy.folder)
         self.folders[name] = copy.folder

@@ -19,13 +19,29 @@ from ludens.train.nano.inputs import Vocabulary, main_picture, short_prompt
 class Sampler(Protocol):
     """What draws replies: a small policy."""
 
-    vocabulary: Vocabulary
-    batch: int
-    prompts: int
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def prompts(self) -> int: ...
 
     def encode(self, prompt: str) -> list[int]: ...
 
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]: ...
+
+
+class SeededSampler(Sampler, Protocol):
+    """What draws each reply by a seed of its own: a policy in training."""
+
+    def sample(
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        seeds: Sequence[int] | None = None,
+    ) -> list[Tokens]: ...
 
 
 class NanoQuestion(NamedTuple):
@@ -94,3 +110,16 @@ class NanoModel(Model):
 
     async def close(self) -> None:
         self._stop()
+
+
+class LiveModel(NanoModel):
+    """Draws with the weights in training, each request by its own seed."""
+
+    def __init__(self, load: Callable[[], SeededSampler]) -> None:
+        # The composition of a batch must not depend on timing: it starts when all games wait.
+        super().__init__("nano/live", load, gather=600.0, in_thread=False)
+        self._policy = load
+
+    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        prompts, pictures, seeds = zip(*questions, strict=True)
+        return self._policy().sample(prompts, pictures, None if None in seeds else seeds)

@@ -13,7 +13,8 @@ from ludens.core.spec import Spec
 from ludens.models.trained import games_of_checkpoint
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.numpy_player import NumpySampler
-from ludens.train.nano.weights import SETTINGS, StoredModel
+from ludens.train.nano.roles import RoleSampler
+from ludens.train.nano.weights import ROLES, SETTINGS, StoredModel, holds_nano, read_roles
 
 SHIPPED = Path(__file__).parent / "weights"
 """The model that comes with Ludens."""
@@ -46,7 +47,7 @@ def nano_model(spec: Spec) -> NanoModel:
     settings = configure(NanoSettings, spec.options, spec.name)
     _check_device(spec.name, settings)
     folder = Path(spec.rest) if spec.rest else SHIPPED
-    if not (folder / SETTINGS).is_file():
+    if not holds_nano(folder):
         if folder == SHIPPED:
             raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
         raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
@@ -69,6 +70,9 @@ def _check_device(name: str, settings: NanoSettings) -> None:
 
 
 def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
+    if (folder / ROLES).is_file():
+        game, roles = read_roles(folder)
+        return RoleSampler(game, {role: _load(name, folder / role, settings) for role in roles})
     stored = StoredModel.read(folder)
     max_tokens, device = settings.max_tokens or stored.max_tokens, settings.device
     if max_tokens >= stored.size.longest:

@@ -27,7 +27,7 @@ from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
 from ludens.train import sharding
 from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
-from ludens.train.nano.model import NanoModel, NanoQuestion
+from ludens.train.nano.model import LiveModel
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
 from ludens.train.policy import Player, Policy, Scores, TokenSample
@@ -72,7 +72,7 @@ class NanoPolicy(Policy):
         self._never = torch.tensor(self._suppressed, device=self.device)
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._graphs = Graphs.on(self.device)
-        self._model: _Live | None = None
+        self._model: LiveModel | None = None
 
     @property
     def device(self) -> torch.device:
@@ -80,8 +80,7 @@ class NanoPolicy(Policy):
 
     def agent(self, *, blind: bool = False) -> Agent:
         if self._model is None:
-            # The composition of a batch must not depend on timing: it starts when all games wait.
-            self._model = _Live("nano/live", lambda: self, gather=600.0, in_thread=False)
+            self._model = LiveModel(lambda: self)
         return Player(self._model, PromptOptions(blind=blind), policy=self)
 
     def parameters(self) -> list[Parameter]:
@@ -277,15 +276,6 @@ class NanoPolicy(Policy):
         policy.prompts = stored.prompts
         policy.network.eval()
         return policy
-
-
-class _Live(NanoModel):
-    """Draws with the weights in training, each request by its own seed."""
-
-    def answers(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
-        assert isinstance(self.sampler, NanoPolicy)
-        prompts, pictures, seeds = zip(*questions, strict=True)
-        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
 
 
 def centred(pictures: Tensor) -> Tensor:

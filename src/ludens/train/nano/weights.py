@@ -3,7 +3,7 @@ without torch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -238,9 +238,20 @@ class StoredModel:
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    stored, told = StoredModel.read(folder), of_checkpoint(folder)
+    told = of_checkpoint(folder)
     recipe = told.get("recipe")
     trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
+    if not (folder / ROLES).is_file():
+        _export(folder, to, dtype, told, trained_on)
+        return
+    game, roles = read_roles(folder)
+    for role in roles:
+        _export(folder / role, to / role, dtype, dict(told), trained_on)
+    write_roles(to, game, roles)
+
+
+def _export(folder: Path, to: Path, dtype: str, told: dict[str, Any], trained_on: Iterable[str]) -> None:
+    stored = StoredModel.read(folder)
     settings = orjson.dumps(
         orjson.loads((folder / SETTINGS).read_bytes()) | {TRAINED_ON: sorted(trained_on)},
         option=orjson.OPT_INDENT_2,
@@ -254,6 +265,28 @@ def export(folder: Path, to: Path, dtype: str) -> None:
         write_atomically(to / SETTINGS, settings)
     except OSError as error:
         raise BadFile(f"{to} cannot be written: {error.strerror}.") from None
+
+
+ROLES = "roles.json"
+"""In the folder of a model whose roles have weights of their own, beside a folder for each."""
+
+
+def holds_nano(folder: Path) -> bool:
+    return (folder / SETTINGS).is_file() or (folder / ROLES).is_file()
+
+
+def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The game and the roles of a stored model."""
+    try:
+        stored = orjson.loads((folder / ROLES).read_bytes())
+        return str(stored["game"]), tuple(map(str, stored["roles"]))
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise BadFile(f"{folder / ROLES} cannot be read: {error}.") from None
+
+
+def write_roles(folder: Path, game: str, roles: Iterable[str]) -> None:
+    written = {"game": game, "roles": list(roles)}
+    write_atomically(folder / ROLES, orjson.dumps(written, option=orjson.OPT_INDENT_2))
 
 
 @dataclass(frozen=True)
