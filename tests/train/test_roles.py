@@ -80,6 +80,9 @@ def test_a_stored_model_plays_and_goes_on(tmp_path: Path) -> None:
     assert again.iteration == 2
     for one, other in zip(trainer.policy.parameters(), read.parameters(), strict=True):
         assert torch.equal(one, other)
+    policy(seed=2).save(tmp_path)
+    read.load(tmp_path)  # one that has not been split, such as the policy before play
+    assert torch.equal(*(own.parameters()[0] for own in read.samplers.values()))
     export(checkpoint, tmp_path / "small", "float32")
     for folder in (checkpoint, tmp_path / "small"):
         episode = play_sync(GAME, {seat: agent(f"nano/{folder}", GAME) for seat in GAME.seats}, 0)

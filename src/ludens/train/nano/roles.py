@@ -19,7 +19,7 @@ from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.settings import PromptOptions
 from ludens.train.nano.inputs import Vocabulary
 from ludens.train.nano.model import LiveModel, Sampler
-from ludens.train.nano.weights import read_roles, write_roles
+from ludens.train.nano.weights import ROLES, read_roles, write_roles
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 
 if TYPE_CHECKING:
@@ -173,5 +173,7 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
         write_roles(folder, self.game, self.samplers)
 
     def load(self, folder: Path) -> None:
+        """From the folder of such a model, or of one that has the same weights for all roles."""
+        split = (folder / ROLES).is_file()
         for role, policy in self.samplers.items():
-            policy.load(folder / role)
+            policy.load(folder / role if split else folder)
