@@ -147,6 +147,7 @@ class Distribution:
             self._draws = Draws(seeds, sampling.max_tokens)
         self._recorded: list[Any] = []
         self._last: Any = None
+        self._never: Any = None
 
     def options(self) -> dict[str, Any]:
         from transformers import LogitsProcessorList
@@ -165,7 +166,10 @@ class Distribution:
             self._record(input_ids[:, -1])
         scores = scores.float() / self.temperature
         if self.suppressed:
-            scores[:, list(self.suppressed)] = -torch.inf
+            if self._never is None:
+                # Copied to the device once: a copy at every token would wait for everything before it.
+                self._never = torch.tensor(self.suppressed, device=scores.device)
+            scores = scores.index_fill(1, self._never, -torch.inf)
         top_p = self._sampling.top_p
         if not self._greedy and top_p is not None and top_p < 1:
             scores = TopPLogitsWarper(top_p)(input_ids, scores)
