@@ -123,6 +123,23 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
                 return scene
 
 
+def generate_short(seed: int, split: Split, steps: int) -> Scene:
+    """A scene whose shortest plan has at most so many steps, for a curriculum.
+
+    It has exactly one best team, as all scenes have. But where a draft does not fit, everything is drawn
+    again, also the task, which takes much less time: tasks and teams that seldom fit are rarer here.
+    """
+    random = stream(seed, "viki", "short", split, steps)
+    while True:
+        template = _draw_template(random, split)
+        present = _present_types(random, template.id)
+        wanted = random.choice(wanted_teams(template.id, present))
+        idle = _idle_types(random, present, wanted)
+        scene = _labelled(_Draft(random, template, split, wanted, idle).scene(), wanted, steps)
+        if scene is not None:
+            return scene
+
+
 def generate_twin(scene: Scene, random: Stream, split: Split, apart: Callable[[Scene], bool]) -> Scene | None:
     """A scene with the task, the kitchen and the robots of another one; things and robots are elsewhere, so
     that its answers are `apart` from those of the other scene. None where none was found."""
@@ -217,14 +234,14 @@ def _needs_two_arms(wanted: Types) -> bool:
     return "panda" in wanted and any(name in _LEGGED for name in wanted)
 
 
-def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
+def _labelled(scene: Scene | None, wanted: Types, most: int = MOST_STEPS) -> Scene | None:
     """The scene with plan and best team; None where it does not make a good question."""
     if scene is None:
         return None
     try:
-        if best_team(scene, MOST_STEPS, wanted, solver=quick) is None:
+        if best_team(scene, most, wanted, solver=quick) is None:
             return None
-        best = best_team(scene, MOST_STEPS, wanted)
+        best = best_team(scene, most, wanted)
     except SearchLimit:
         return None
     if best is None or not best.plan:
