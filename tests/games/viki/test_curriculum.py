@@ -20,6 +20,9 @@ from ludens.games.viki.subgoals import told
 from ludens.games.viki.world import Condition
 from tests.games.viki.hand_kitchen import PLAN, SCENE
 
+SET = ("3-1", "4-1")
+"""Templates of the training split in which a plate is brought to the table."""
+
 
 def level(**options: object) -> PlanLevel:
     game = ludens.make("viki/plan", **options)
@@ -36,6 +39,16 @@ def test_tasks_of_few_steps(steps: int) -> None:
     assert all(scene.task.family != generate.HELD_OUT_FAMILY for scene in scenes)
     assert len({scene.task.name for scene in scenes}) > 2
     assert scenes[0] == generate.generate_short(0, "train", steps)
+
+
+def test_mixed_tasks_move_dishes_but_set_no_table() -> None:
+    """Nothing that the family held out asks for is asked for."""
+    game = level(split="train", steps=5, mixed=True)
+    tasks = [game.setup(seed).scene.task for seed in range(60)]
+    moved = {(goal.thing, goal.place) for task in tasks for goal in task.goals if task.template not in SET}
+    dishes = {(thing, place) for thing, place in moved if thing in ("plate", "bowl", "tray")}
+    assert dishes
+    assert "table" not in {place for _, place in dishes}
 
 
 def test_tasks_of_few_steps_are_stored_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +70,7 @@ def test_tasks_of_few_steps_are_stored_apart(tmp_path: Path, monkeypatch: pytest
         ({"steps": 3, "look": "camera"}, "look=map"),
         ({"partial": True, "data": "folder"}, "released"),
         ({"steps": 12}, "steps"),
+        ({"mixed": True}, "needs steps"),
     ],
 )
 def test_options_that_exclude_each_other(options: dict[str, object], message: str) -> None:

@@ -373,6 +373,10 @@ class PlanLevel(MovedLevel):
         high=MOST_STEPS,
         help="only tasks that at most so many steps do, made fast, for a curriculum; 0 for all tasks",
     )
+    mixed: bool = option(
+        False,
+        help="with steps: any thing may be moved, also a bowl, but no dish to the table as in split=ood",
+    )
     partial: bool = option(
         False, help="whether steps and goals of a wrong plan earn a part of the reward in training"
     )
@@ -381,6 +385,10 @@ class PlanLevel(MovedLevel):
         super().__post_init__()
         if self.steps and (self.twins or self.data or self.look != "map"):
             raise BadOption("steps of viki/plan need look=map, no data and no twins: such scenes are made.")
+        if self.mixed and not self.steps:
+            raise BadOption(
+                "mixed of viki/plan needs steps, such as steps=11: other scenes have their families."
+            )
         if self.partial and self.data:
             raise BadOption("partial of viki/plan needs our rules: data is played by the released ones.")
         if self.twins and (self.feedback or not self.step_penalty):
@@ -390,10 +398,11 @@ class PlanLevel(MovedLevel):
 
     @property
     def module(self) -> str:  # type: ignore[override]
-        return short_module(self.steps) if self.steps else "generate"
+        return short_module(self.steps, self.mixed) if self.steps else "generate"
 
     def setup(self, seed: int) -> SceneSetup:
-        return short_setup(self.split, self.steps, seed) if self.steps else super().setup(seed)
+        short = self.steps > 0
+        return short_setup(self.split, self.steps, self.mixed, seed) if short else super().setup(seed)
 
     @staticmethod
     def apart(scene: Scene, twin: Scene) -> bool:

@@ -261,16 +261,16 @@ def _generated(split: str, seed: int) -> SceneSetup:
     return SceneSetup(*(stored("generate", split, seed) or (seed, generate(seed, cast(Split, split)))))
 
 
-def short_module(steps: int) -> str:
+def short_module(steps: int, mixed: bool) -> str:
     """The name under which scenes of at most so many steps are stored."""
-    return f"steps-{steps}"
+    return f"steps-{steps}{'-mixed' * mixed}"
 
 
 @lru_cache(maxsize=512)
-def short_setup(split: str, steps: int, seed: int) -> SceneSetup:
+def short_setup(split: str, steps: int, mixed: bool, seed: int) -> SceneSetup:
     """A scene whose shortest plan has at most so many steps."""
-    made = stored(short_module(steps), split, seed)
-    return SceneSetup(*(made or (seed, generate_short(seed, cast(Split, split), steps))))
+    made = stored(short_module(steps, mixed), split, seed)
+    return SceneSetup(*(made or (seed, generate_short(seed, cast(Split, split), steps, mixed=mixed))))
 
 
 def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
