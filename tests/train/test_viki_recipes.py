@@ -50,7 +50,7 @@ def test_recipes_are_valid(name: str) -> None:
 
 def test_lessons_of_the_curriculum_follow_each_other() -> None:
     """Plans get longer, each lesson starts where the last one ended, and only play has partial rewards."""
-    before, longest = "src/ludens/train/nano/weights", 0
+    before, longest = "src/ludens/train/nano/weights", 0.0
     for lesson in ("1", "2", "grpo"):
         recipe = Recipe.read(LESSONS[f"nano/plan-curriculum-{lesson}"])
         check(replace(recipe, model=replace(recipe.model, path="")))
@@ -62,8 +62,8 @@ def test_lessons_of_the_curriculum_follow_each_other() -> None:
         assert bool(steps) is (recipe.run.iterations == 0)
         assert make(recipe.play.game).options["partial"] is not bool(steps)
         assert all("goals=true" in source.bot for source in recipe.sources)
-        mean = sum(n * source.episodes for n, source in zip(steps, recipe.sources, strict=True))
-        mean = mean / sum(source.episodes for source in recipe.sources) if steps else 11
+        total = sum(n * source.episodes for n, source in zip(steps, recipe.sources, strict=True))
+        mean = total / sum(source.episodes for source in recipe.sources) if steps else 11.0
         assert mean > longest
         longest = mean
 
