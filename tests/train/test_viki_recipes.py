@@ -18,7 +18,10 @@ from ludens.train.rollout import RolloutJob
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "viki"
 RECIPES = {f"{file.parent.name}/{file.stem}": file for file in sorted(FOLDER.glob("*/*.toml"))}
-RECIPES = {name: file for name, file in RECIPES.items() if not name.endswith("common")}
+LESSONS = {name: file for name, file in RECIPES.items() if "curriculum" in name}
+RECIPES = {
+    name: file for name, file in RECIPES.items() if not name.endswith("common") and name not in LESSONS
+}
 LEVELS = ("activate", "plan", "trace")
 
 
@@ -43,6 +46,26 @@ def test_recipes_are_valid(name: str) -> None:
     assert all(("reason=true" in source.bot) is plays for source in recipe.demonstrations)
     start = {"nano": f"training/viki-nano-{level}-base/supervised", "qwen": "Qwen/Qwen2.5-VL-3B-Instruct"}
     assert recipe.model.path == ("" if method == "base" else start[kind])
+
+
+def test_lessons_of_the_curriculum_follow_each_other() -> None:
+    """Plans get longer, each lesson starts where the last one ended, and only play has partial rewards."""
+    before, longest = "src/ludens/train/nano/weights", 0.0
+    for lesson in ("1", "2", "grpo"):
+        recipe = Recipe.read(LESSONS[f"nano/plan-curriculum-{lesson}"])
+        check(replace(recipe, model=replace(recipe.model, path="")))
+        assert recipe.model.path == before
+        before = f"training/{recipe.run.name}/supervised"
+        games = [make(source.game) for source in recipe.sources]
+        assert {game.options["split"] for game in (make(recipe.play.game), *games)} == {"train"}
+        steps = [int(game.options["steps"]) for game in games]
+        assert bool(steps) is (recipe.run.iterations == 0)
+        assert make(recipe.play.game).options["partial"] is not bool(steps)
+        assert all("goals=true" in source.bot for source in recipe.sources)
+        total = sum(n * source.episodes for n, source in zip(steps, recipe.sources, strict=True))
+        mean = total / sum(source.episodes for source in recipe.sources) if steps else 11.0
+        assert mean > longest
+        longest = mean
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def seen_in(scene: Scene, floor: FloorPlan) -> str:
     """The same of a scene and its map."""
     middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
     at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
-    things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in _concerned(scene)]
+    things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in concerned(scene)]
     robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
     return "".join(f"{entry.strip()}; " for entry in (*things, *robots))
 
@@ -99,7 +99,7 @@ def _seen(scene: Scene) -> Iterator[str]:
     yield f"I see {len(scene.robots)} robot{'s' * (len(scene.robots) > 1)}: {robots}."
 
 
-def _concerned(scene: Scene) -> list[Asset]:
+def concerned(scene: Scene) -> list[Asset]:
     """The things that goals name, and what they are in, also where the picture does not show them."""
     things = {asset.name: asset for asset in scene.assets}
     concerned: dict[str, Asset] = {}

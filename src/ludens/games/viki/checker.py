@@ -373,3 +373,33 @@ def _verdict(scene: Scene, steps: Sequence[Mapping[str, Action]], variant: Varia
             "order" if missing.startswith("the required order") else "goal", missing, len(steps)
         )
     return PlanVerdict(None, "", len(steps))
+
+
+STEPS_SHARE, GOALS_SHARE = 0.2, 0.4
+"""What a wrong plan can earn for its steps and for its goals; the rest is for a right one."""
+
+
+def partial_credit(scene: Scene, plan: Sequence[Mapping[str, Action]]) -> float:
+    """What a plan is worth by the default rules, from 0 to 1, also where it is wrong.
+
+    Of a wrong one, the steps count that can be done before the first fault, divided by those of the plan or
+    of the shortest one, whichever is longer; and the conditions (orders, and goals that did not hold at the
+    start) that hold after these steps.
+    """
+    steps = [step for step in plan if step]
+    if check(scene, steps).right:
+        return 1.0
+    world = World(scene)
+    start = state = world.start()
+    done = 0
+    try:
+        for step in steps:
+            state = world.step(state, step)
+            done += 1
+    except RefusedStep:
+        pass
+    wanted = [goal for goal in scene.task.goals if not world.holds(start, goal)]
+    held = sum(world.holds(state, goal) for goal in wanted) + state.done.bit_count()
+    length = max(len(steps), scene.limit or 0, 1)
+    conditions = max(len(wanted) + len(scene.task.orders), 1)
+    return STEPS_SHARE * done / length + GOALS_SHARE * held / conditions

@@ -63,6 +63,10 @@ _BYSTANDER = 0.15
 """How often one of the types is a quadruped where quadrupeds are of no use."""
 _PULLED = 0.5
 """How often a thing of the task is where the wanted team is better than others."""
+_MOVED = ("dish", "tool", "ware", "fruit", "vegetable", "food")
+"""Groups of things that can be carried."""
+_MIXED = 0.6
+"""How often a thing of a mixed task is of any of these groups."""
 _CROWDED = 8
 """Things in one area, at most."""
 _ARMED = tuple(name for name, robot in ROBOTS.items() if robot.arms)
@@ -121,6 +125,39 @@ def generate(seed: int, split: Split = "id", template: str | None = None) -> Sce
             scene = _labelled(_Draft(random, task_template, split, wanted, idle).scene(), wanted)
             if scene is not None:
                 return scene
+
+
+def generate_short(seed: int, split: Split, steps: int, *, mixed: bool = False) -> Scene:
+    """A scene whose shortest plan has at most so many steps, for a curriculum.
+
+    It has exactly one best team, as all scenes have. But where a draft does not fit, everything is drawn
+    again, also the task, which takes much less time: tasks and teams that seldom fit are rarer here.
+
+    Args:
+        mixed: Things of other groups take part in the tasks, too: in the families of the training split
+            nobody moves a bowl. But no task has such a dish brought to the table, as the family held out has.
+    """
+    random = stream(seed, "viki", "mixed" if mixed else "short", split, steps)
+    while True:
+        template = _draw_template(random, split)
+        present = _present_types(random, template.id)
+        wanted = random.choice(wanted_teams(template.id, present))
+        idle = _idle_types(random, present, wanted)
+        draft = _Draft(random, template, split, wanted, idle, mixed=mixed).scene()
+        if mixed and draft is not None and _sets_table(draft.task):
+            continue
+        scene = _labelled(draft, wanted, steps)
+        if scene is not None:
+            return scene
+
+
+def _sets_table(task: KitchenTask) -> bool:
+    """Whether a dish is to be brought to the table, in a task that is not always about that."""
+    usual = any("=plate" in groups for groups in TEMPLATES[task.template].things.values())
+    return not usual and any(
+        goal.place == "table" and goal.thing in KINDS and KINDS[goal.thing].group == "dish"
+        for goal in task.goals
+    )
 
 
 def generate_twin(scene: Scene, random: Stream, split: Split, apart: Callable[[Scene], bool]) -> Scene | None:
@@ -217,14 +254,14 @@ def _needs_two_arms(wanted: Types) -> bool:
     return "panda" in wanted and any(name in _LEGGED for name in wanted)
 
 
-def _labelled(scene: Scene | None, wanted: Types) -> Scene | None:
+def _labelled(scene: Scene | None, wanted: Types, most: int = MOST_STEPS) -> Scene | None:
     """The scene with plan and best team; None where it does not make a good question."""
     if scene is None:
         return None
     try:
-        if best_team(scene, MOST_STEPS, wanted, solver=quick) is None:
+        if best_team(scene, most, wanted, solver=quick) is None:
             return None
-        best = best_team(scene, MOST_STEPS, wanted)
+        best = best_team(scene, most, wanted)
     except SearchLimit:
         return None
     if best is None or not best.plan:
@@ -248,8 +285,11 @@ class _Draft:
         wanted: Types,
         idle: Types,
         like: Scene | None = None,
+        *,
+        mixed: bool = False,
     ) -> None:
         self.random = random
+        self.mixed = mixed
         self.like = like
         """The scene whose kitchen and task it has."""
         self.template = template
@@ -296,13 +336,17 @@ class _Draft:
 
     def _name_things(self) -> None:
         random, template = self.random, self.template
+        fixed = {one[1:] for groups in template.things.values() for one in groups if one[0] == "="}
         for letter, groups in template.things.items():
             if letter in self.names:
                 continue
+            if self.mixed and letter != "p" and set(groups) <= set(_MOVED) and random.random() < _MIXED:
+                groups = (random.choice(_MOVED),)
+            taken = {*self.names.values(), *(fixed if self.mixed and groups[0][0] != "=" else ())}
             kinds = [
                 name
                 for name, kind in KINDS.items()
-                if (kind.group in groups or f"={name}" in groups) and name not in self.names.values()
+                if (kind.group in groups or f"={name}" in groups) and name not in taken
             ]
             self.names[letter] = random.choice(kinds)
         if template.fixture and "f" not in self.names:

@@ -17,7 +17,7 @@ from ludens.core.options import Touch, option
 from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.twins import TwinGame, pair_of
-from ludens.games.viki.checker import PlanVerdict, check
+from ludens.games.viki.checker import PlanVerdict, check, partial_credit
 from ludens.games.viki.floor import (
     NAMES,
     SIDE,
@@ -30,7 +30,7 @@ from ludens.games.viki.floor import (
     sample_path,
     turned,
 )
-from ludens.games.viki.generate import SeededScene, Split, generate_twin, store, stored
+from ludens.games.viki.generate import MOST_STEPS, SeededScene, Split, generate_twin, store, stored
 from ludens.games.viki.replies import (
     PATHS,
     POINTS,
@@ -43,7 +43,17 @@ from ludens.games.viki.replies import (
     write_plan,
     write_points,
 )
-from ludens.games.viki.sources import LOOKS, SEAT, SPLIT_HELP, SPLITS, SceneSetup, SceneState, setup_of
+from ludens.games.viki.sources import (
+    LOOKS,
+    SEAT,
+    SPLIT_HELP,
+    SPLITS,
+    SceneSetup,
+    SceneState,
+    setup_of,
+    short_module,
+    short_setup,
+)
 from ludens.games.viki.world import ROBOTS, Robot, Scene
 from ludens.pictures.sets import installed_sets
 
@@ -74,6 +84,11 @@ class AnswerState(SceneState):
     def accuracies(self) -> list[float]:
         """What each answer is worth, from 0 to 1."""
         raise NotImplementedError
+
+    @property
+    def credits(self) -> list[float]:
+        """What each answer earns in training, from 0 to 1."""
+        return self.accuracies
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         self.answers = (*self.answers, actions[SEAT])
@@ -152,7 +167,7 @@ class Level(Game):
         """A tenth for the form of the reply, the rest for the answer."""
         assert isinstance(state, AnswerState)
         texts = [move.tries[-1].text if move.tries else "" for move in moves]
-        return [combined(text, part) for text, part in zip(texts, state.accuracies, strict=False)]
+        return [combined(text, part) for text, part in zip(texts, state.credits, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -293,6 +308,16 @@ class PlanState(AnswerState):
         penalty = self.game.step_penalty
         return [float(verdict.right if penalty else verdict.reached) for verdict in self.verdicts]
 
+    @property
+    def credits(self) -> list[float]:
+        if not self.game.partial:
+            return self.accuracies
+        plans = (read_plan(answer) if answer else [] for answer in self.answers)
+        return [
+            max(right, partial_credit(self.scene, plan))
+            for right, plan in zip(self.accuracies, plans, strict=True)
+        ]
+
     def solution(self, seat: str) -> str | None:
         return write_plan(self.scene.plan) if self.scene.plan else None
 
@@ -324,7 +349,8 @@ class PlanLevel(MovedLevel):
     `told`, the checker's sentence.
     Actions: a JSON list of steps, each with at most one action a robot.
     Rewards: 1 for a plan that can be done, reaches the goal and, with `step_penalty`, is not longer than the
-    shortest, else 0.
+    shortest, else 0. With `partial`, a wrong plan earns up to 0.6 in training: 0.2 for the steps before its
+    first fault, 0.4 for the conditions that then hold.
     Twins: the same task, kitchen and robots; things and robots are elsewhere, and the shortest plan has
     another length: a plan that is short enough for one scene does not reach the goal of the other.
     """
@@ -332,18 +358,51 @@ class PlanLevel(MovedLevel):
     name = "viki/plan"
     view_class = "ludens.games.viki.views:PlanView"
     state_class = PlanState
-    bots = {"greedy": "ludens.games.viki.bots:GreedyPlan", **TEACHERS}
+    bots = {
+        "greedy": "ludens.games.viki.bots:GreedyPlan",
+        **TEACHERS,
+        "oracle": "ludens.games.viki.subgoals:PlanOracle",
+    }
 
     feedback: int = option(0, low=0, high=10, help="further attempts after a wrong plan")
     told: bool = option(True, help="whether the checker says what was wrong before a further attempt")
     step_penalty: bool = option(True, help="whether a plan that is longer than the shortest earns nothing")
+    steps: int = option(
+        0,
+        low=0,
+        high=MOST_STEPS,
+        help="only tasks that at most so many steps do, made fast, for a curriculum; 0 for all tasks",
+    )
+    mixed: bool = option(
+        False,
+        help="with steps: any thing may be moved, also a bowl, but no dish to the table as in split=ood",
+    )
+    partial: bool = option(
+        False, help="whether steps and goals of a wrong plan earn a part of the reward in training"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.steps and (self.twins or self.data or self.look != "map"):
+            raise BadOption("steps of viki/plan need look=map, no data and no twins: such scenes are made.")
+        if self.mixed and not self.steps:
+            raise BadOption(
+                "mixed of viki/plan needs steps, such as steps=11: other scenes have their families."
+            )
+        if self.partial and self.data:
+            raise BadOption("partial of viki/plan needs our rules: data is played by the released ones.")
         if self.twins and (self.feedback or not self.step_penalty):
             raise BadOption(
                 "twins of viki/plan need feedback=0 and step_penalty=true: one plan, as short as can be."
             )
+
+    @property
+    def module(self) -> str:  # type: ignore[override]
+        return short_module(self.steps, self.mixed) if self.steps else "generate"
+
+    def setup(self, seed: int) -> SceneSetup:
+        short = self.steps > 0
+        return short_setup(self.split, self.steps, self.mixed, seed) if short else super().setup(seed)
 
     @staticmethod
     def apart(scene: Scene, twin: Scene) -> bool:

@@ -16,7 +16,7 @@ from ludens.core.random import stream
 from ludens.core.state import Legal, State
 from ludens.draw import Picture
 from ludens.games.viki.floor import SIDE
-from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate, stored
+from ludens.games.viki.generate import HELD_OUT_FAMILY, SPLITS, Split, generate, generate_short, stored
 from ludens.games.viki.replies import plan_of, read_value
 from ludens.games.viki.world import RELEASED, ROBOTS, Area, Asset, Condition, KitchenTask, Robot, Scene, Stage
 from ludens.pictures import Entry, PictureSet, open_set
@@ -208,7 +208,17 @@ def _reading(file: Path) -> Iterator[Any]:
         raise BadFile(f"{str(file)!r} cannot be read as Parquet: {str(error)[:200]}.") from None
 
 
-__all__ = ["LOOKS", "SEAT", "SPLITS", "SPLIT_HELP", "SceneSetup", "SceneState", "setup_of"]
+__all__ = [
+    "LOOKS",
+    "SEAT",
+    "SPLITS",
+    "SPLIT_HELP",
+    "SceneSetup",
+    "SceneState",
+    "setup_of",
+    "short_module",
+    "short_setup",
+]
 
 SEAT = "planner"
 SPLIT_HELP = "train, in-domain (id), out-of-domain (ood: a family held out), or held-out layouts"
@@ -249,6 +259,18 @@ def setup_of(level: str, look: str, split: str, pictures: str, data: str, seed: 
 def _generated(split: str, seed: int) -> SceneSetup:
     """The same scene for all levels."""
     return SceneSetup(*(stored("generate", split, seed) or (seed, generate(seed, cast(Split, split)))))
+
+
+def short_module(steps: int, mixed: bool) -> str:
+    """The name under which scenes of at most so many steps are stored."""
+    return f"steps-{steps}{'-mixed' * mixed}"
+
+
+@lru_cache(maxsize=512)
+def short_setup(split: str, steps: int, mixed: bool, seed: int) -> SceneSetup:
+    """A scene whose shortest plan has at most so many steps."""
+    made = stored(short_module(steps, mixed), split, seed)
+    return SceneSetup(*(made or (seed, generate_short(seed, cast(Split, split), steps, mixed=mixed))))
 
 
 def _released(level: str, data: str, split: str, seed: int) -> SceneSetup:
