@@ -86,7 +86,10 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
         yield lambda work, tasks: map(work, tasks)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _step_back) as pool:
-        yield lambda work, tasks: pool.map(work, tasks)
+        try:
+            yield lambda work, tasks: pool.map(work, tasks)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _step_back() -> None:
@@ -212,18 +215,30 @@ def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], Non
     path, seed = recipe.model.path, recipe.run.seed
     if recipe.demonstrations:
         if not ranks.from_first(done.is_dir):
-            # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
-            model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
-            policy = TransformersPolicy.read(path, model, seed)
-            rows = list(rows_from(recipe))
-            say(f"imitating {len(rows):,} replies with TRL")
-            train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+            policy = _imitated(recipe, done, say)
             ranks.check_equal(policy.parameters())
             if ranks.world()[0] == 0:
                 save_whole(policy, done)
             ranks.wait()
         path = str(done)
     return TransformersPolicy.read(path, recipe.model, seed)
+
+
+def _imitated(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
+    path, seed = recipe.model.path, recipe.run.seed
+    if recipe.supervised.engine == "rounds":
+        from ludens.train.imitation import imitate
+
+        policy = TransformersPolicy.read(path, recipe.model, seed)
+        imitate(policy, recipe, done.parent, say)
+        return policy
+    # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
+    model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
+    policy = TransformersPolicy.read(path, model, seed)
+    rows = list(rows_from(recipe))
+    say(f"imitating {len(rows):,} replies with TRL")
+    train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+    return policy
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
