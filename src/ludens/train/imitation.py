@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from random import Random
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -29,6 +29,9 @@ from ludens.train.policy import TokenSample
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.transformers_policy import VISION, ProcessedPicture, TransformersPolicy, pil_image
 from ludens.train.update import Diverged, Masters, chunks
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Array = np.ndarray[Any, Any]
 Say = Callable[[str], None]
@@ -79,17 +82,22 @@ def _processor(path: str) -> tuple[Any, CachedImageProcessor]:
 def encode(path: str, chunk: Chunk) -> EncodedReplies:
     """The replies of a chunk, with prompts exactly as in play, and the end token after each reply."""
     processor, images = _processor(path)
-    words, encoded = processor.tokenizer, EncodedReplies()
-    for sample in replies(chunk):
-        prompt = processor.apply_chat_template(
-            [conversation(Request(sample.messages))],
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-            return_tensors="pt",  # the cache of pictures has tensors
-        )["input_ids"][0]
-        reply = words(sample.completion, add_special_tokens=False)["input_ids"]
-        encoded.prompts.append(prompt.numpy().astype(np.int32))
+    words, encoded, samples = processor.tokenizer, EncodedReplies(), list(replies(chunk))
+    if not samples:
+        return encoded
+    prompts = processor.apply_chat_template(
+        [conversation(Request(sample.messages)) for sample in samples],
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=True,
+        return_tensors="pt",  # the cache of pictures has tensors
+        processor_kwargs={"padding": True, "padding_side": "left"},
+    )
+    ids = prompts["input_ids"].numpy().astype(np.int32)
+    lengths = prompts["attention_mask"].sum(1).tolist()
+    spoken = words([sample.completion for sample in samples], add_special_tokens=False)["input_ids"]
+    for sample, row, length, reply in zip(samples, ids, lengths, spoken, strict=True):
+        encoded.prompts.append(row[-length:].copy())
         encoded.completions.append(np.array([*reply, words.eos_token_id], np.int32))
         encoded.shown.append([picture.hash for picture in sample.pictures])
         for picture in sample.pictures:
@@ -153,7 +161,20 @@ class Imitation:
         decay = self.options.weight_decay
         self.adam = torch.optim.AdamW(groups, self.options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
         self.micro, self.tokens = self.optimizer.micro, self.optimizer.tokens
-        self.losses: list[float] = []
+        self._read: list[float] = []
+        self._unread: list[Tensor] = []
+
+    @property
+    def losses(self) -> list[float]:
+        """Of every step. Reading them waits for the GPU, which is busy with the last step otherwise."""
+        import torch
+
+        if self._unread:
+            self._read += torch.stack(self._unread).tolist()
+            self._unread.clear()
+            if not isfinite(sum(self._read)):
+                raise Diverged("loss")
+        return self._read
 
     def step(self, samples: Sequence[TokenSample], share: float) -> None:
         """Learn from a batch, when this share of all is done. Where memory is short, in smaller parts."""
@@ -175,19 +196,19 @@ class Imitation:
             group["lr"] = rate * scale
         self.adam.step()
         self.masters.publish()
-        self.losses.append(float(loss))
-        if not isfinite(self.losses[-1]):
-            raise Diverged("loss")
+        self._unread.append(loss)
 
-    def _backward(self, samples: Sequence[TokenSample]) -> Any:
+    def _backward(self, samples: Sequence[TokenSample]) -> Tensor:
+        import torch
+
         count = sum(len(sample.completion_ids) for sample in samples)
-        total: Any = 0.0
+        parts = []
         for part in chunks(samples, self.micro, self.tokens):
             scores = self.policy.score(part)
             loss = -(scores.logprobs * scores.mask).sum() / count
             loss.backward()
-            total = total + loss.detach()
-        return total
+            parts.append(loss.detach())
+        return torch.stack(parts).sum()
 
 
 def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) -> list[float]:
@@ -223,7 +244,8 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
                 learnt += len(batch)
                 if perf_counter() - told > REPORTS:
                     told = perf_counter()
-                    loss = sum(imitation.losses[-20:]) / len(imitation.losses[-20:])
+                    latest = imitation.losses[-20:]
+                    loss = sum(latest) / len(latest)
                     rate = learnt / (told - first)
                     say(f"supervised {share:4.0%}  round {number + 1}  loss {loss:.4f}  {rate:.0f} replies/s")
             else:
