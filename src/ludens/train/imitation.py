@@ -237,7 +237,9 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
             for place, batch in enumerate(batches):
                 share = (number + place / len(batches)) / options.rounds
                 if options.minutes:
-                    share = max(share, (perf_counter() - began) / (60 * options.minutes))
+                    # Schedules begin with the first samples, for which processes have to be started.
+                    left = max(1.0, 60 * options.minutes - (first - began))
+                    share = max(share, (perf_counter() - first) / left)
                 if share >= 1:
                     break
                 imitation.step(batch, share)
