@@ -115,7 +115,7 @@ def build(folder: Path, language: Any, words: Any, tower: Tower, seed: int = 0) 
         SiglipVisionConfig,
     )
 
-    words.add_special_tokens({"additional_special_tokens": [IMAGE]}, replace_extra_special_tokens=False)
+    words.add_tokens([IMAGE], special_tokens=True)
     words.pad_token = PAD if PAD in words.get_vocab() else words.pad_token
     words.model_max_length = language.config.max_position_embeddings
     text = language.config.to_dict()
