@@ -1,5 +1,5 @@
-"""Imitation of demonstrations by models of transformers, round by round: other processes play, draw, tokenise
-and process pictures while this one learns."""
+"""Imitation of demonstrations by models of transformers: by TRL, or round by round, while other processes
+play, draw, tokenise and process the pictures of the next round."""
 
 from __future__ import annotations
 
@@ -23,7 +23,17 @@ from ludens.models.generation import end_tokens, out_of_memory
 from ludens.models.local import conversation
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import CachedImageProcessor
-from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
+from ludens.train import ranks
+from ludens.train.checkpoint import save_whole
+from ludens.train.demonstrations import (
+    Chunk,
+    Map,
+    chunks_of,
+    processes,
+    replies,
+    rows_from,
+    train_supervised,
+)
 from ludens.train.monitor import IMITATION
 from ludens.train.policy import TokenSample
 from ludens.train.recipe import Demonstration, Recipe
@@ -42,6 +52,35 @@ FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
 REPORTS = 10.0
 """Seconds between two lines about progress."""
+
+
+def supervised_transformers(recipe: Recipe, done: Path, say: Say) -> TransformersPolicy:
+    """The policy with which play starts: read, and trained on demonstrations where there are any."""
+    path, seed = recipe.model.path, recipe.run.seed
+    if recipe.demonstrations:
+        if not ranks.from_first(done.is_dir):
+            policy = _imitated(recipe, done, say)
+            ranks.check_equal(policy.parameters())
+            if ranks.world()[0] == 0:
+                save_whole(policy, done)
+            ranks.wait()
+        path = str(done)
+    return TransformersPolicy.read(path, recipe.model, seed)
+
+
+def _imitated(recipe: Recipe, done: Path, say: Say) -> TransformersPolicy:
+    path, seed = recipe.model.path, recipe.run.seed
+    if recipe.supervised.engine == "rounds":
+        policy = TransformersPolicy.read(path, recipe.model, seed)
+        imitate(policy, recipe, done.parent, say)
+        return policy
+    # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
+    model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
+    policy = TransformersPolicy.read(path, model, seed)
+    rows = list(rows_from(recipe))
+    say(f"imitating {len(rows):,} replies with TRL")
+    train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+    return policy
 
 
 @dataclass
