@@ -1,6 +1,7 @@
 """Perceive: positions, grading, and a reader that takes matrices as people and models write them."""
 
 import json
+import re
 from contextlib import suppress
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 
 import ludens
 from ludens.core.errors import Ambiguous, BadOption, MoveError, Unreadable
+from ludens.core.game import Game
 from ludens.core.state import Legal
-from ludens.games.perceive import MatrixFormat
+from ludens.core.view import RenderOptions
+from ludens.games.perceive import MatrixFormat, Perceive, canonical
 from ludens.loop import play
 
 SQUARE = MatrixFormat(2, 2)
@@ -157,3 +160,31 @@ def test_the_reason_is_short() -> None:
     with pytest.raises(Unreadable, match="299 rows of 1 to 299") as rejected:
         read(rows)
     assert len(str(rejected.value)) < 200
+
+
+def test_random_codes_are_stated_in_the_rules() -> None:
+    """The same positions as ever; what is right depends on the numbers of the prompt."""
+    game, usual = Perceive(codes="random"), Perceive()
+    legends, fixed = set[str](), []
+    for seed in range(8):
+        state, view = game.start(seed), game.view(RenderOptions(), seed)
+        said = dict(re.findall(r"(?:Write |, )(\d+) for (\w+)", view.rules("viewer")))
+        assert {said.get(str(number)) for number in state.numbers.values()} == {"empty", "X", "O"}
+        assert state.matrix == usual.start(seed).matrix
+        legends.add(str(said))
+        answer = state.solution("viewer")
+        assert answer is not None
+        fixed.append(earned(game, seed, canonical(state.matrix)))
+        assert earned(game, seed, answer) == 1.0
+        written = [[said[str(number)] for number in row] for row in json.loads(answer)]
+        names = {-1: "empty", 1: "X", 0: "O"}
+        assert written == [[names[code] for code in row] for row in state.matrix]
+        assert view.label(answer) == usual.view(RenderOptions(), seed).label(canonical(state.matrix))
+    assert len(legends) > 4
+    assert sum(fixed) < 4  # those who do not read the rules
+
+
+def earned(game: Game, seed: int, answer: str) -> float:
+    state = game.start(seed)
+    state.apply({"viewer": answer})
+    return state.returns["viewer"]

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.demonstrations import supervised_transformers  # noqa: E402
+from ludens.train.imitation import supervised_transformers  # noqa: E402
 from ludens.train.recipe import ModelOptions, Recipe  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from ludens.train.update import (  # noqa: E402

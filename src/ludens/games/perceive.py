@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -72,6 +72,8 @@ class Perceive(TwinGame["PerceiveQuestion"]):
     Actions: the matrix as nested lists, row by row from the top, as in `[[0, 1], [2, 0]]`.
     Rewards: the share of cells that are right; 0 for a reply that holds no matrix of the right shape.
     Facts: `by_code` has for each code on the board how many of its cells are right and how many there are.
+    Codes: those of the board game, or with `codes=random` other numbers for every seed. The rules name them,
+    so that a reply is right only for those who read the rules and look.
     Twins: two random positions; the cells that differ are compared.
     """
 
@@ -91,6 +93,9 @@ class Perceive(TwinGame["PerceiveQuestion"]):
     board: str = board_option("the board game whose positions are shown, options included")
     pieces: str = option("", help="how many pieces are shown, as in 46-90; any number when empty")
     kinds: str = option("", help="the kinds of pieces shown, by letter, as in KQ; all when empty")
+    codes: str = option(
+        "usual", choices=("usual", "random"), help="numbers of pieces: the board's, or others for every seed"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,21 +105,31 @@ class Perceive(TwinGame["PerceiveQuestion"]):
             bounds(board, self.pieces)
 
     def world(self, seed: int) -> PerceiveQuestion:
-        return self._question(stream(seed, "position"))
+        return self._question(stream(seed, "position"), seed)
 
     def pair(self, seed: int) -> tuple[PerceiveQuestion, PerceiveQuestion]:
         first, random = self.world(seed), stream(seed, "twin")
         while True:
-            second = self._question(random)
+            second = self._question(random, seed)
             pairs = zip(_flat(first.matrix), _flat(second.matrix), strict=True)
             compared = [cell for cell, (a, b) in enumerate(pairs) if a != b]
             if compared:
                 first.compared = second.compared = compared
                 return first, second
 
-    def _question(self, random: Stream) -> PerceiveQuestion:
+    def _question(self, random: Stream, seed: int) -> PerceiveQuestion:
         board = board_of(self.board, RenderOptions())
-        return PerceiveQuestion(board, scattered(board, random, self.pieces, self.kinds))
+        matrix = scattered(board, random, self.pieces, self.kinds)
+        return PerceiveQuestion(board, matrix, self.numbers(board, seed))
+
+    def numbers(self, board: BoardView, seed: int) -> dict[int, int]:
+        """What is written for each code of the board."""
+        if self.codes == "usual":
+            return {code: code for code in board.codes}
+        most = max(10, 2 * len(board.codes))
+        return dict(
+            zip(board.codes, stream(seed, "codes").sample(range(most), len(board.codes)), strict=True)
+        )
 
 
 def _flat(matrix: Matrix) -> list[int]:
@@ -134,10 +149,12 @@ def board_of(board: str, render: RenderOptions, seed: int = 0) -> BoardView:
 class PerceiveQuestion(Question):
     """A position, and the matrix that was answered."""
 
-    def __init__(self, board: BoardView, matrix: Matrix) -> None:
+    def __init__(self, board: BoardView, matrix: Matrix, numbers: Mapping[int, int] | None = None) -> None:
         super().__init__(SEAT, Legal.text())
         self.board = board
         self.matrix = matrix
+        self.numbers = numbers or {code: code for code in board.codes}
+        """What is written for each code of the board."""
         self.compared: Sequence[int] = ()
         """The cells that differ from those of the twin."""
 
@@ -151,11 +168,13 @@ class PerceiveQuestion(Question):
         return shape_error(read, self.board.rows, self.board.columns)
 
     def solution(self, seat: str) -> str | None:
-        return canonical(self.matrix)
+        return canonical([[self.numbers[code] for code in row] for row in self.matrix])
 
     def _answered(self) -> Sequence[int | None]:
-        """The code that was answered for each cell."""
-        return _flat(json.loads(self.answer or "[]")) or [None] * (self.board.rows * self.board.columns)
+        """The code that was answered for each cell; None for a number that stands for nothing."""
+        codes = {number: code for code, number in self.numbers.items()}
+        answered = [codes.get(number) for number in _flat(json.loads(self.answer or "[]"))]
+        return answered or [None] * (self.board.rows * self.board.columns)
 
     def _by_code(self) -> dict[int, tuple[int, int]]:
         """For each code on the board, how many of its cells are right and how many there are."""
@@ -327,6 +346,7 @@ class PerceiveView(View):
         super().__init__(game, render, seed)
         self._board = board_of(game.board, render, seed)
         self._format = MatrixFormat(self._board.rows, self._board.columns)
+        self._numbers = game.numbers(self._board, seed)
 
     def image(self, state: PerceiveQuestion, seat: str) -> Picture:
         return self._board.draw(state.matrix)
@@ -346,7 +366,7 @@ class PerceiveView(View):
         return MatrixForm(
             [board.row_label(row) for row in range(board.rows)],
             [board.column_label(column) for column in range(board.columns)],
-            {code: (marks[code], name) for code, name in board.codes.items()},
+            {self._numbers[code]: (marks[code], name) for code, name in board.codes.items()},
             board.cell_places,
             canonical,
             self.templates.fill("prompt"),
@@ -358,18 +378,19 @@ class PerceiveView(View):
             rows = json.loads(action)
         except ValueError:
             return action
-        marks = self._board.marks
+        marks = {self._numbers[code]: mark for code, mark in self._board.marks.items()}
         return " / ".join(" ".join(marks.get(code, "?") for code in row) for row in rows)
 
     def rules_for_person(self, seat: str) -> str:
         return self.templates.fill("rules person", seat=seat, **self.values(seat))
 
     def guess(self, state: PerceiveQuestion, seat: str, random: Stream) -> str:
-        rows, columns, codes = self._board.rows, self._board.columns, list(self._board.codes)
+        rows, columns, codes = self._board.rows, self._board.columns, list(self._numbers.values())
         return canonical([[random.choice(codes) for _ in range(columns)] for _ in range(rows)])
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
-        named = [f"{code} for {name}" for code, name in board.codes.items() if name != str(code)]
+        numbers = {name: self._numbers[code] for code, name in board.codes.items()}
+        named = [f"{number} for {name}" for name, number in numbers.items() if name != str(number)]
         legend = ", ".join(named) + (", every other number as itself" * (len(named) < len(board.codes)))
         return {"game": board.game.name, "rows": board.rows, "columns": board.columns, "legend": legend}

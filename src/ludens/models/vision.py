@@ -42,8 +42,13 @@ class CachedImageProcessor:
             features = [self._process(picture, options) for picture in pictures]
             self._known_layout = all(map(_known_layout, features))
             if self._known_layout and len({part["pixel_values"].shape[1:] for part in features}) == 1:
-                return _join(features)
+                return join_pictures(features)
         return self._inner(images, **options)
+
+    def of(self, picture: Any) -> Mapping[str, Any] | None:
+        """What the model is fed of one picture, where its layout is known."""
+        features = self._process(picture, {"return_tensors": "pt"})
+        return features if _known_layout(features) else None
 
     def _process(self, picture: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         key = picture.info[HASH]
@@ -72,7 +77,8 @@ def _known_layout(features: Mapping[str, Any]) -> bool:
     return (set(features), dimensions) in (({"pixel_values", "image_grid_thw"}, 2), ({"pixel_values"}, 4))
 
 
-def _join(features: Sequence[Mapping[str, Any]]) -> Any:
+def join_pictures(features: Sequence[Mapping[str, Any]]) -> Any:
+    """What the model is fed of several pictures."""
     import torch
     from transformers import BatchFeature
 

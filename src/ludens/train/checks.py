@@ -60,6 +60,7 @@ def check(recipe: Recipe) -> None:
         )
     if recipe.model.kind == "nano" and any(source.data for source in recipe.demonstrations):
         raise BadOption('data of [[demonstrations]] needs kind = "hf": nano is not prompted in words.')
+    _check_engine(recipe)
     if recipe.supervised.minutes and ranks.world()[1] > 1:
         raise BadOption("supervised.minutes works with one process only: several would stop at unlike times.")
     if play.max_tokens and (recipe.model.kind != "nano" or play.max_tokens > recipe.model.max_tokens):
@@ -119,6 +120,26 @@ def check(recipe: Recipe) -> None:
             'the recipe\'s model.shard needs model.kv_cache = "dynamic" and rehearsal.share = 0: compiled '
             "generation and rehearsal know weights by their place."
         )
+
+
+def _check_engine(recipe: Recipe) -> None:
+    supervised = recipe.supervised
+    if supervised.engine == "trl":
+        if supervised.vision_lr or (recipe.model.kind == "hf" and supervised.minutes):
+            raise BadOption(
+                "the recipe's supervised.vision_lr and, of hf models, supervised.minutes need "
+                'supervised.engine = "rounds".'
+            )
+        return
+    if recipe.model.kind != "hf" or any(source.data for source in recipe.demonstrations):
+        raise BadOption(
+            'the recipe\'s supervised.engine = "rounds" needs kind = "hf" and [[demonstrations]] without '
+            "data: nano has rounds in any case, and datasets are read by TRL."
+        )
+    if ranks.world()[1] > 1:
+        raise BadOption('the recipe\'s supervised.engine = "rounds" works with one process only.')
+    if supervised.vision_lr and recipe.model.freeze_vision:
+        raise BadOption("the recipe's supervised.vision_lr needs model.freeze_vision = false.")
 
 
 def _check_redraws(recipe: Recipe) -> None:

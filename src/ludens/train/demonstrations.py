@@ -27,7 +27,6 @@ from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
 from ludens.run.dataset import arrow
 from ludens.train import ranks
-from ludens.train.checkpoint import save_whole
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.rollout import Recorder
 from ludens.train.transformers_policy import TransformersPolicy, pil_image
@@ -86,7 +85,10 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
         yield lambda work, tasks: map(work, tasks)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _step_back) as pool:
-        yield lambda work, tasks: pool.map(work, tasks)
+        try:
+            yield lambda work, tasks: pool.map(work, tasks)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _step_back() -> None:
@@ -205,25 +207,6 @@ class Taught(Recorder):
     async def act(self, ask: Ask) -> Reply:
         label = await super().act(ask)
         return label if self.player is None else await self.player.act(ask)
-
-
-def supervised_transformers(recipe: Recipe, done: Path, say: Callable[[str], None]) -> TransformersPolicy:
-    """The policy with which play starts: read, and trained on demonstrations where there are any."""
-    path, seed = recipe.model.path, recipe.run.seed
-    if recipe.demonstrations:
-        if not ranks.from_first(done.is_dir):
-            # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
-            model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
-            policy = TransformersPolicy.read(path, model, seed)
-            rows = list(rows_from(recipe))
-            say(f"imitating {len(rows):,} replies with TRL")
-            train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
-            ranks.check_equal(policy.parameters())
-            if ranks.world()[0] == 0:
-                save_whole(policy, done)
-            ranks.wait()
-        path = str(done)
-    return TransformersPolicy.read(path, recipe.model, seed)
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:

@@ -318,11 +318,23 @@ class Demonstration:
 class SupervisedOptions(Section, name="supervised"):
     """Training on demonstrations, before or instead of play."""
 
+    engine: str = option(
+        "trl",
+        choices=("trl", "rounds"),
+        help="hf: TRL on one round, made first; or rounds that processes make while others are learnt",
+    )
     rounds: int = option(1, low=0, help="rounds of new games, each made while the last is learnt; 0: none")
     epochs: int = option(1, low=1, help="passes over a round; with minutes, further ones instead of waiting")
-    minutes: float = option(0.0, low=0, help="nano: time after which no round begins; 0 for no limit")
+    minutes: float = option(
+        0.0,
+        low=0,
+        help="nano, engine=rounds: time after which no round begins, or learning ends; 0: no limit",
+    )
     batch: int = option(256, low=1, help="samples per update")
     lr: float = option(1e-3, low=0, help="highest learning rate")
+    vision_lr: float = option(
+        0.0, low=0, help="engine=rounds: highest rate of what sees; 0 for lr. New weights need a higher one"
+    )
     muon: float = option(0.0, low=0, help="nano: highest rate of matrices of layers, by Muon; 0 for AdamW")
     weight_decay: float = option(0.05, low=0, help="of AdamW and Muon")
     warp: float = option(

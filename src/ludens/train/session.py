@@ -112,7 +112,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     """The policy with which play starts: read, or made, and trained on demonstrations where there are any."""
     done = folder / SUPERVISED
     if recipe.model.kind == "hf":
-        from ludens.train.demonstrations import supervised_transformers
+        from ludens.train.imitation import supervised_transformers
         from ludens.train.vllm import VllmPolicy
 
         local = supervised_transformers(recipe, done, say)

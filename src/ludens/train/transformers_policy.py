@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import count
@@ -24,7 +24,7 @@ from ludens.models.generation import StaticCaches, placeholders
 from ludens.models.local import LocalModel
 from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
-from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, use_varlen
+from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, join_pictures, use_varlen
 from ludens.train import ranks, sharding
 from ludens.train.packing import PackedRow
 from ludens.train.policy import Player, Policy, Scores, TokenSample
@@ -42,6 +42,14 @@ LEARNER = "default"
 """The adapter in training, by peft's name; frozen copies have others."""
 ADAPTER = "adapter"
 """Where a checkpoint has it; the weights beside it are merged with it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProcessedPicture:
+    """A picture as the model is fed it, made by another process."""
+
+    hash: str
+    features: Mapping[str, Any]
 
 
 class TransformersPolicy(Policy):
@@ -254,13 +262,21 @@ class TransformersPolicy(Policy):
             inputs["mm_token_type_ids"] = (ids == self.base.config.image_token_id).int()
         pictures = [picture for sample in samples for picture in sample.pictures]
         if pictures:
-            inputs.update(self._images([pil_image(picture) for picture in pictures], return_tensors="pt"))
+            inputs.update(self._pixels(pictures))
         device, dtype = self.base.device, self.base.dtype
-        moved = {
-            name: tensor.to(device, dtype) if tensor.is_floating_point() else tensor.to(device)
-            for name, tensor in inputs.items()
-        }
-        return moved, mask.to(device)
+
+        def moved(tensor: Tensor) -> Tensor:
+            # Pinned memory is read while this process goes on: the GPU need not wait for the next batch.
+            there = (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
+            return there.to(dtype) if there.is_floating_point() else there
+
+        return {name: moved(tensor) for name, tensor in inputs.items()}, mask.to(device)
+
+    def _pixels(self, pictures: Sequence[Picture | ProcessedPicture]) -> Any:
+        processed = [picture.features for picture in pictures if isinstance(picture, ProcessedPicture)]
+        if len(processed) == len(pictures):
+            return join_pictures(processed)
+        return self._images([pil_image(picture) for picture in pictures], return_tensors="pt")
 
     def shard(self) -> None:
         """Each layer of the language model is a unit. What sees is in one with the rest, which every pass
