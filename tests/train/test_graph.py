@@ -42,3 +42,50 @@ def test_no_garbage_is_collected_while_a_graph_is_captured(enabled: bool) -> Non
         assert gc.isenabled() == enabled
     finally:
         (gc.enable if was else gc.disable)()
+
+
+@pytest.mark.cuda
+def test_graphs_are_captured_beside_an_update() -> None:
+    """torch has 32 streams of a priority: captures in turn reach that of an update in another thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ludens.train.nano.network import Graphs
+
+    updates, ended = torch.cuda.Stream(), list[bool]()
+
+    def update() -> float:
+        total = torch.zeros(256, device="cuda")
+        with torch.cuda.stream(updates):
+            while not ended:
+                total += torch.ones(256).to("cuda")
+                float(total.sum())
+        return float(total.sum())
+
+    value, graphs = torch.zeros(8, device="cuda"), Graphs()
+    with ThreadPoolExecutor(1) as thread:
+        going = thread.submit(update)
+        for _ in range(100):
+            graphs.capture(lambda: value.add_(1)).replay()  # type: ignore[arg-type, return-value]
+        ended.append(True)
+        assert going.result() > 0
+    assert value.tolist() == [100.0] * 8
+
+
+def test_updates_and_captures_have_streams_of_other_priorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same without a GPU: what is asked of torch."""
+    from ludens.train import beside
+    from ludens.train.nano import network
+
+    asked = list[int]()
+
+    def stream(priority: int = 0) -> None:
+        asked.append(priority)
+        raise RuntimeError("no GPU")
+
+    monkeypatch.setattr(torch.cuda, "Stream", stream)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", object)
+    with pytest.raises(RuntimeError, match="no GPU"):
+        beside.SideThread(torch.device("cuda"))
+    with pytest.raises(RuntimeError, match="no GPU"):
+        network.Graphs().capture(lambda: None)
+    assert asked == [0, network.CAPTURES] != [0, 0]

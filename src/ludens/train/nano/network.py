@@ -96,6 +96,10 @@ def _at_latest(table: Tensor, marked: Tensor, ids: Tensor, at: Tensor, none: flo
     return entries.where((latest >= 0)[..., None], torch.full_like(entries, none))
 
 
+CAPTURES = -1
+"""The priority of streams in which graphs are captured."""
+
+
 class Graphs:
     """Makes graphs, one after the other, in the same memory: earlier ones must not be called any more."""
 
@@ -109,7 +113,9 @@ class Graphs:
 
     def capture(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph:
         """The kernels of a function, which do not run meanwhile. Other threads may use the GPU."""
-        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        # Streams are taken in turn from a few, others for each priority: the one of an update in another
+        # thread, which has the usual priority, must not be among those that capture.
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(priority=CAPTURES)
         pool = None if self._last is None else self._last.pool()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream), no_collection():
