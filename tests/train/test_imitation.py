@@ -15,10 +15,11 @@ from ludens.core.errors import BadOption
 from ludens.models.chat import Request
 from ludens.train.checks import check
 from ludens.train.demonstrations import chunks_of, replies
-from ludens.train.imitation import Imitation, encode, rounds
+from ludens.train.imitation import MOST_SKIPPED, Imitation, encode, rounds
 from ludens.train.recipe import Recipe
 from ludens.train.session import train
 from ludens.train.transformers_policy import TransformersPolicy
+from ludens.train.update import Diverged
 from tests.support.tiny_policy import answers
 from tests.support.tiny_training import recipe
 from tests.support.tiny_vlm import build
@@ -88,6 +89,27 @@ def test_a_run_learns_stores_its_losses_and_can_be_read(folder: str, tmp_path: P
     assert stored["losses"][-1] < stored["losses"][0] / 2
     assert any("of the time waiting" in line for line in said)
     TransformersPolicy.read(str(tmp_path / "supervised"), by_rounds(folder).model)
+
+
+def test_gradients_that_are_not_finite_are_left_out(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step with them would make every weight a nan; many in turn end the run."""
+    small = by_rounds(folder)
+    policy = TransformersPolicy.read(folder, small.model)
+    imitation = Imitation(policy, small)
+    [samples] = rounds(folder, small.sources, 1, workers=1)
+    weight = policy.parameters()[0]
+    hook = weight.register_hook(lambda gradient: gradient * float("inf"))
+    before = weight.detach().clone()
+    imitation.step(samples, share=0.5)
+    assert (imitation.skipped, imitation.losses) == (1, [])
+    assert bool((weight == before).all())
+    with pytest.raises(Diverged, match="the gradient is not finite"):
+        for _ in range(MOST_SKIPPED):
+            imitation.step(samples, share=0.5)
+    hook.remove()
+    imitation.step(samples, share=0.5)
+    assert len(imitation.losses) == 1
+    assert bool(weight.isfinite().all())
 
 
 def test_time_ends_it(folder: str, tmp_path: Path) -> None:

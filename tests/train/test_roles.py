@@ -12,13 +12,13 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 import ludens  # noqa: E402
 from ludens.agents import agent  # noqa: E402
+from ludens.cli import main  # noqa: E402
 from ludens.concurrent import play_sync  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.core.view import Picture  # noqa: E402
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.roles import RolePolicy  # noqa: E402
-from ludens.train.nano.weights import export  # noqa: E402
 from ludens.train.policy import TokenSample  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
@@ -83,7 +83,7 @@ def test_a_stored_model_plays_and_goes_on(tmp_path: Path) -> None:
     policy(seed=2).save(tmp_path)
     read.load(tmp_path)  # one that has not been split, such as the policy before play
     assert torch.equal(*(own.parameters()[0] for own in read.samplers.values()))
-    export(checkpoint, tmp_path / "small", "float32")
+    assert main(["train", "export", str(checkpoint), "--out", str(tmp_path / "small")]) == 0
     for folder in (checkpoint, tmp_path / "small"):
         episode = play_sync(GAME, {seat: agent(f"nano/{folder}", GAME) for seat in GAME.seats}, 0)
         assert episode.status != "void"

@@ -86,12 +86,12 @@ def _folder(name: str) -> Path:
 
 
 def _export(checkpoint: Path | None, out: Path | None, dtype: str) -> None:
-    from ludens.train.nano.weights import WEIGHTS, export
+    from ludens.train.nano.weights import export, size_of
 
     if checkpoint is None or out is None:
         raise BadOption("export needs a checkpoint and a folder: ludens train export CHECKPOINT --out DIR.")
     export(checkpoint, out, dtype)
-    print(f"{out}: {(out / WEIGHTS).stat().st_size / 1e6:.1f} MB, {dtype}. Play with nano/{out}.")
+    print(f"{out}: {size_of(out) / 1e6:.1f} MB, {dtype}. Play with nano/{out}.")
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -50,6 +50,8 @@ PICTURES = 64 * 2**20
 """Bytes of processed pictures that a worker keeps: several seats see the same ones."""
 FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
+MOST_SKIPPED = 5
+"""Steps in turn whose gradients are not finite, after which training has diverged."""
 REPORTS = 10.0
 """Seconds between two lines about progress."""
 
@@ -200,6 +202,8 @@ class Imitation:
         decay = self.options.weight_decay
         self.adam = torch.optim.AdamW(groups, self.options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
         self.micro, self.tokens = self.optimizer.micro, self.optimizer.tokens
+        self.skipped = self._bad_in_turn = 0
+        """Steps whose gradients were not finite, in all and since the last that was."""
         self._read: list[float] = []
         self._unread: list[Tensor] = []
 
@@ -229,13 +233,26 @@ class Imitation:
                     raise
                 self.micro, self.tokens = min(self.micro, len(samples)) // 2 or 1, self.tokens // 2
                 torch.cuda.empty_cache()
-        torch.nn.utils.clip_grad_norm_(self.masters.parameters, self.optimizer.grad_norm or float("inf"))
+        limit = self.optimizer.grad_norm or float("inf")
+        if not self._usable(torch.nn.utils.clip_grad_norm_(self.masters.parameters, limit)):
+            return
         scale = replace(self.optimizer, lr=1.0).rate(int(share * FINE), FINE)
         for group, rate in zip(self.adam.param_groups, self.rates, strict=True):
             group["lr"] = rate * scale
         self.adam.step()
         self.masters.publish()
         self._unread.append(loss)
+
+    def _usable(self, norm: Tensor) -> bool:
+        """Whether a step can be made with the gradients; a few that are not finite are left out."""
+        if bool(norm.isfinite()):
+            self._bad_in_turn = 0
+            return True
+        self.skipped += 1
+        self._bad_in_turn += 1
+        if self._bad_in_turn == MOST_SKIPPED:
+            raise Diverged("gradient")
+        return False
 
     def _backward(self, samples: Sequence[TokenSample]) -> Tensor:
         import torch
@@ -286,7 +303,7 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
                 if perf_counter() - told > REPORTS:
                     told = perf_counter()
                     latest = imitation.losses[-20:]
-                    loss = sum(latest) / len(latest)
+                    loss = sum(latest) / max(1, len(latest))
                     rate = learnt / (told - first)
                     say(f"supervised {share:4.0%}  round {number + 1}  loss {loss:.4f}  {rate:.0f} replies/s")
             else:
@@ -301,11 +318,14 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
         "replies": learnt,
         "seconds": round(spent),
         "waited": round(waited),
+        "skipped": imitation.skipped,
         "rounds": number + 1 if options.rounds else 0,
     }
     write_atomically(folder / IMITATION, orjson.dumps(summary))
     steps, share = len(imitation.losses), waited / max(spent, 1e-9)
     say(f"supervised: {steps:,} steps, {learnt:,} replies, {share:.1%} of the time waiting")
+    if imitation.skipped:
+        say(f"{imitation.skipped} steps were left out: their gradients were not finite")
     return imitation.losses
 
 

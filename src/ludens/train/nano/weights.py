@@ -275,6 +275,11 @@ def holds_nano(folder: Path) -> bool:
     return (folder / SETTINGS).is_file() or (folder / ROLES).is_file()
 
 
+def size_of(folder: Path) -> int:
+    """Bytes of the weights of a stored model, of all its roles."""
+    return sum(file.stat().st_size for file in (*folder.glob(WEIGHTS), *folder.glob(f"*/{WEIGHTS}")))
+
+
 def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
     """The game and the roles of a stored model."""
     try:
