@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import ludens
@@ -49,3 +52,20 @@ def test_all_reference_scores_belong_to_a_task() -> None:
     stored = {key: one for file in files if file.is_file() for key, one in read_references(file).items()}
     stale = {f"{one.suite}: {one.task}" for key, one in stored.items() if key not in known}
     assert not stale, "run `ludens baselines --all --write`"
+
+
+def test_blind_players_were_searched_for_wherever_the_docs_do_not_say_otherwise() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "blind-players.md").read_text(encoding="utf-8")
+    listed = page.partition("## What was searched")[2].partition("\n## ")[0]
+    named = {
+        line.split("`")[1]: set(re.findall(r"`([^`]+)`", line)[1:])
+        for line in listed.splitlines()
+        if line.startswith("- ")
+    }
+    left: dict[str, set[str]] = {}
+    for name in (name for name in CATALOGUE if name not in TASKS_IN_OPTIONS):
+        whole = suite(name)
+        for one in references_of(whole, whole.tasks).values():
+            if not one.searched:
+                left.setdefault(one.suite, set()).add(one.task)
+    assert left == named

@@ -67,6 +67,14 @@ def test_the_kind_of_player_finds_its_leak(leak: str, kind: str, monkeypatch: py
     assert trials[kind].other_seeds >= 0.85
 
 
+@pytest.mark.parametrize("leak", ["notes", "talk"])
+def test_a_deaf_player_uses_no_words(leak: str) -> None:
+    known = nothing_known(leak, 40)
+    found = search("mine", leaky_task(leak), 40, 160, known, deaf=True)
+    assert found.references.searched == 160
+    assert score(found) < 0.25 + 4 * (0.25 * 0.75 / 40) ** 0.5
+
+
 @pytest.mark.parametrize(
     ("leak", "asks"),
     [("script", False), ("notes", False), ("listing", False), ("talk", False), ("word", True)],

@@ -100,6 +100,7 @@ def search(
     budget: int = 0,
     known: TaskReferences | None = None,
     say: Say = lambda text: None,
+    deaf: bool = False,
 ) -> Search:
     """Search for a task.
 
@@ -110,6 +111,7 @@ def search(
         budget: Questions or games in which players are fitted; 0 for the default of the task.
         known: Its reference scores so far; measured if there are none.
         say: Called with what is done.
+        deaf: Whether a player may not listen either (`Suite.deaf`).
     """
     game = make(task.game)
     known = known or measure(suite, task, episodes)
@@ -122,7 +124,7 @@ def search(
         if not budget and training.slow:
             training.budget = SLOW
         budget, metric = training.budget, training.metric
-        contenders = list(_games(training, max(8, budget // 10), say))
+        contenders = list(_games(training, max(8, budget // 10), say, deaf))
     taken = {player.name for player in known.players}
     contenders = [
         replace(one, name=f"{one.name} (budget {budget})") if one.name in taken else one for one in contenders
@@ -175,9 +177,9 @@ def _questions(task: Task, budget: int, say: Say) -> list[_Contender]:
     return contenders
 
 
-def _games(training: Training, checked: int, say: Say) -> Iterator[_Contender]:
+def _games(training: Training, checked: int, say: Say, deaf: bool) -> Iterator[_Contender]:
     """Players of every kind, each the best of its kind, until one is perfect."""
-    for name, player, slow in _players(training):
+    for name, player, slow in _players(training, deaf):
         validated = training.validate(player, max(4, checked // 4) if slow else checked)
         say(f"{name}: {validated.mean:.3f}")
         yield _Contender(name, player, validated.mean, validated.value, validated.error, slow)
@@ -190,7 +192,7 @@ def _perfect(metric: Metric, mean: float) -> bool:
     return mean == metric.limits[1 if metric.higher_is_better else 0]
 
 
-def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
+def _players(training: Training, deaf: bool) -> Iterator[tuple[str, BlindPlayer, bool]]:
     shown = demonstrations(training, max(2, training.left(0.1 if training.slow else 0.3)))
     moves = sum(len(one.decisions) for one in shown) / max(len(shown), 1)
     if moves > LONG:
@@ -211,26 +213,28 @@ def _players(training: Training) -> Iterator[tuple[str, BlindPlayer, bool]]:
     yield "table: one action per stage", table, False
     by_refusals = learned(training, "refusals", script or table, training.left(0.2))
     yield "tree: own moves and refusals", by_refusals, False
-    yield "tree: all words", learned(training, "words", by_refusals, training.left(0.35)), False
+    if not deaf:
+        yield "tree: all words", learned(training, "words", by_refusals, training.left(0.35)), False
     single: list[BlindPlayer] = [*bases, table]
     tried = list(brute(training, shown, words))
     if tried:
         forced = training.best_of(tried, range(300, 306))
         yield "brute force", forced, False
         single.append(forced)
-    imitator = imitators(training, shown)
+    imitator = None if deaf else imitators(training, shown)
     if imitator is not None:
         yield f"imitation: {imitator.model_name}", imitator, False
         single.insert(0, imitator)
     if "blind" in training.game.bots:
         single.insert(0, OwnBlind(config))
-    copies = list(copycats(training, words, single))
-    copy = training.best_of(copies, range(300, 306))
-    yield f"copy: {copy.mode}", copy, False
+    copies = [] if deaf else list(copycats(training, words, single))
+    if copies:
+        copy = training.best_of(copies, range(300, 306))
+        yield f"copy: {copy.mode}", copy, False
     several = mixed(training, shown, [*single, *copies], training.left(1.0))
     if several is not None:
         yield f"mixed: {', '.join(sorted(several.parts))}", several, False
-    if BEST in training.guides and moves <= LONG:
+    if BEST in training.guides and moves <= LONG and not deaf:
         for others in ("known", "any") if len(training.game.seats) > 1 else ("known",):
             states = 5 if training.slow else 12
             belief = Belief(config, others, states, 4, training.task.seatings)

@@ -7,6 +7,7 @@ from functools import partial
 
 from ludens.run.baselines.many import BaselineOrder, each, read_stored, task_of, tried
 from ludens.run.search import Say, Search, search
+from ludens.run.task import suite
 
 
 def searched(
@@ -34,4 +35,9 @@ def _searched(order: BaselineOrder, budget: int, again: bool, say: Say | None) -
             say(f"{order.suite} {order.task}: {text}")
 
     known = None if again else read_stored(order)
-    return tried(lambda: search(order.suite, task_of(order), order.episodes, budget, known, said), order)
+    return tried(
+        lambda: search(
+            order.suite, task_of(order), order.episodes, budget, known, said, suite(order.suite).deaf
+        ),
+        order,
+    )
