@@ -17,8 +17,12 @@ from tests.web.browser import launched, open_page
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
-WIDTHS = (390, 768, 1280)
-PAGES = ("index", "games/index", "evaluate", "reference/games", "notebooks/quick_start")
+WIDTHS = (390, 768, 1280, 1920)
+PAGES = (
+    "index", "games/index", "evaluate", "nano", "experiments/nano", "presets", "reference/games",
+    "notebooks/quick_start",
+)  # fmt: skip
+BROKEN = "[...document.images].filter(i => !(i.complete && i.naturalWidth)).map(i => i.src)"
 
 
 def documented() -> list[str]:
@@ -80,6 +84,10 @@ async def test_pages_load_nothing_from_other_hosts_and_fit(site: Path) -> None:
                 await watched.page.goto((site / f"{name}.html").as_uri())
                 wide = await watched.page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, name
+                for picture in await watched.page.locator("img:visible").all():
+                    await picture.scroll_into_view_if_needed()  # some load late
+                await watched.page.wait_for_load_state("networkidle")
+                assert await watched.page.evaluate(BROKEN) == [], name
             assert asked
             assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
             assert watched.problems == []

@@ -352,6 +352,6 @@ def test_a_model_plays_another_one(tmp_path: Path) -> None:
     run = tmp_path / "run"
     specs = [f"hf/{tmp_path / name}?max_tokens=4" for name in ("one", "two")]
     command = ["eval", "vision-zero", "--tasks", "flat", "--model", specs[0], "--reference", specs[1]]
-    options = ["--size", "256", "--limit", "2", "--out", str(run), "--yes"]
+    options = ["--size", "256", "--limit", "2", "--no-blind-control", "--out", str(run), "--yes"]
     subprocess.run([sys.executable, "-m", "ludens", *command, *options], check=True)
     assert [record.episode.status for record in iter_records(run)] == ["done", "done"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import ttest_1samp
 
 from ludens import GAMES, make
 from ludens.agents import agent
@@ -10,7 +11,16 @@ from ludens.cli import main
 from ludens.core.errors import UnknownName
 from ludens.core.game import DIFFICULTIES, Preset
 from ludens.core.registry import preset_of
-from ludens.run.presets import BEST, BLIND, RANDOM, measure, options_text, write_markdown
+from ludens.run.presets import (
+    BEST,
+    BLIND,
+    RANDOM,
+    PresetScores,
+    measure,
+    options_text,
+    seated_episodes,
+    write_markdown,
+)
 
 
 @pytest.mark.parametrize("name", sorted(set(GAMES.names()) - {"files"}))  # files of users are as they are
@@ -49,6 +59,20 @@ def test_scores_of_players() -> None:
     assert easy.scores[BLIND].spec in ("bot/first", "bot/guess")
     text = write_markdown([easy, hard])
     assert "| `tic_tac_toe` | hard | `opening=2` | `bot/minimax` |" in text
+    assert "0.00 (16) |" in text  # of the best player, who always draws
+
+
+def test_a_mean_has_an_interval_by_students_t() -> None:
+    score = measure("tic_tac_toe", "easy", players=(RANDOM,), episodes=4, seconds=60).scores[RANDOM]
+    row = f"{score.mean:.2f} ± {score.reach:.2f} (4)"
+    assert row in write_markdown([PresetScores("tic_tac_toe", "easy", Preset(), {RANDOM: score})])
+    game, settings = make("tic_tac_toe", preset="easy"), GAMES.get("tic_tac_toe").presets["easy"]
+    returns = [
+        episode.returns[seat]
+        for seat, episode in seated_episodes(game, settings.others, "bot/guess", 4, 60, 0)
+    ]
+    low, high = ttest_1samp(returns, 0).confidence_interval()
+    assert (score.mean - score.reach, score.mean + score.reach) == pytest.approx((low, high))
 
 
 def test_a_blind_player_is_chosen_on_other_seeds() -> None:

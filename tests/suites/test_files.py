@@ -103,6 +103,12 @@ def test_answers_are_compared(said: str, right: str, same: bool) -> None:
     assert same_answer(said, right) == same
 
 
+def test_letters_are_listed_where_no_row_asks_for_a_text(tmp_path: Path) -> None:
+    lettered = rows()[0]
+    assert ludens.make("files", data=str(tsv(tmp_path / "a.tsv", rows()))).actions("reader") is None
+    assert ludens.make("files", data=str(tsv(tmp_path / "b.tsv", [lettered]))).actions("reader") == ("A", "B")
+
+
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     file = tsv(tmp_path / "a.tsv", rows())
     with pytest.raises(BadFile, match="another hash"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from time import process_time
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import UsageError
 from ludens.core.game import Game, Preset
 from ludens.core.registry import GAMES, make
+from ludens.run.stats import student
 
 RANDOM, BLIND, BEST = "random", "blind", "best"
 PLAYERS = (RANDOM, BLIND, BEST)
@@ -34,6 +35,8 @@ class PresetScore:
 
     spec: str
     mean: float
+    reach: float
+    """To either end of the 95% interval (Student's t); 0 where all episodes earned the same."""
     episodes: int
 
 
@@ -76,7 +79,9 @@ def score(
     """The mean return of a player whose seat changes from episode to episode."""
     played = seated_episodes(game, settings.others, spec, episodes, seconds, first)
     earned = [episode.returns[seat] for seat, episode in played]
-    return PresetScore(spec, fmean(earned), len(earned))
+    count = len(earned)
+    reach = student(count) * stdev(earned) / count**0.5 if count > 1 else 0.0
+    return PresetScore(spec, fmean(earned), reach, count)
 
 
 def seated_episodes(
@@ -130,7 +135,10 @@ def write_markdown(rows: Iterable[PresetScores]) -> str:
 
 
 def _mean(score: PresetScore | None) -> str:
-    return "" if score is None else f"{score.mean:.2f} ({score.episodes})"
+    if score is None:
+        return ""
+    reach = f" ± {score.reach:.2f}" if score.reach else ""
+    return f"{score.mean:.2f}{reach} ({score.episodes})"
 
 
 def options_text(settings: Preset) -> str:

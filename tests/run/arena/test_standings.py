@@ -98,6 +98,21 @@ def test_alpha_rank_of_rock_paper_scissors_is_even_and_of_a_winner_is_not() -> N
     assert alpha_rank(names, one) == {}
 
 
+@pytest.mark.parametrize("count", [2, 3, 7])
+def test_alpha_rank_is_that_of_open_spiel(count: int) -> None:
+    pytest.importorskip("matplotlib")
+    from open_spiel.python.egt import alpharank
+
+    names = [f"player {number}" for number in range(count)]
+    for seed in range(10):
+        table = np.random.default_rng(seed).integers(0, 11, (count, count)) / 10
+        table[0, -1], table[-1, 0] = 0.0, 1.0  # as wide as OpenSpiel is given it
+        returns = {(a, b): exactly(table[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)}
+        with np.errstate(over="ignore"):
+            expected = alpharank.compute([table], alpha=100)[2]
+        assert list(alpha_rank(names, returns).values()) == pytest.approx(expected.tolist(), abs=1e-9)
+
+
 def test_self_play_less_cross_play_is_paired_on_seeds(results: Results) -> None:
     made = Standings(results.suites[0])
     [together] = made.cross_play

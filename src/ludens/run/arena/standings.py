@@ -319,21 +319,30 @@ def _seed_means(values: Mapping[Place, float]) -> dict[int, float]:
 
 ALPHA = 100.0
 """The strength of selection of alpha-rank, for returns scaled to 0..1."""
+POPULATION = 50
+"""The players of its population."""
 
 
 def alpha_rank(names: Sequence[str], returns: Mapping[tuple[str, str], Estimate]) -> dict[str, float]:
-    """The stationary distribution of alpha-rank (OpenSpiel); empty if a return is missing."""
+    """The stationary distribution of alpha-rank in one population; empty if a return is missing.
+
+    As OpenSpiel computes it, whose module cannot be imported without matplotlib.
+    """
     import numpy as np
 
     table = np.array([[returns.get((a, b), UNKNOWN).mean for b in names] for a in names])
-    if len(names) < 2 or np.isnan(table).any():
-        return {}
-    try:
-        from open_spiel.python.egt import alpharank
-    except ImportError:  # it draws with packages that need not be installed
+    count = len(names)
+    if count < 2 or np.isnan(table).any():
         return {}
     spread = float(table.max() - table.min())
-    scaled = (table - table.min()) / spread if spread else np.zeros_like(table)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        shares = alpharank.compute([scaled], alpha=ALPHA)[2]
-    return dict(zip(names, map(float, shares), strict=True))
+    strength = ALPHA * (table - table.T) / (spread or 1.0)
+    even = np.isclose(strength, 0, atol=1e-14)
+    strength[even] = 1.0
+    with np.errstate(over="ignore"):
+        fixation = np.where(even, 1 / POPULATION, np.expm1(-strength) / np.expm1(-POPULATION * strength))
+    moves = fixation.T / (count - 1)
+    np.fill_diagonal(moves, 0.0)
+    np.fill_diagonal(moves, 1 - moves.sum(axis=1))
+    balance = np.vstack([moves.T - np.eye(count), np.ones(count)])
+    shares = np.linalg.lstsq(balance, np.append(np.zeros(count), 1.0))[0]
+    return dict(zip(names, map(float, np.clip(shares, 0.0, 1.0)), strict=True))

@@ -58,6 +58,10 @@ class FileQuestions(Game):
             raise BadFile(f"{self.data!r} is not the file that this run used: its bytes have another hash.")
         return read_rows(Path(self.data)) if self.data else _EXAMPLES
 
+    def actions(self, seat: str) -> tuple[str, ...] | None:
+        counts = [len(row.options) for row in self.rows]
+        return tuple(_LETTERS[: max(counts)]) if all(counts) else None
+
     def start(self, seed: int) -> FileQuestion:
         rows = self.rows
         return FileQuestion(rows[seed % len(rows)], seed % len(rows))
