@@ -42,7 +42,9 @@ class RoleSampler(Generic[S]):
     def __init__(self, game: str, samplers: Mapping[str, S]) -> None:
         self.game, self.samplers = game, dict(samplers)
         self.first = next(iter(self.samplers.values()))
-        self._heads = {role: self.first.encode(f"{game} {role}") for role in self.samplers}
+        heads = {role: self.first.encode(f"{game} {role}") for role in self.samplers}
+        # The longest first: the name of a role may begin with that of another.
+        self._heads = dict(sorted(heads.items(), key=lambda item: -len(item[1])))
 
     @property
     def vocabulary(self) -> Vocabulary:
