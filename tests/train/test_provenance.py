@@ -147,6 +147,7 @@ def test_a_model_is_checked_against_what_it_says(
     export(run, tmp_path / "out", "int8")
     monkeypatch.chdir(tmp_path)
     assert main(["verify", "nano/out"]) == 0
+    assert main(["verify", f"nano/{Path.cwd() / 'out'}"]) == 0
     assert "abc123" in capsys.readouterr().out
     weights = tmp_path / "out" / WEIGHTS
     data = bytearray(weights.read_bytes())

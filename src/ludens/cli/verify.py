@@ -133,7 +133,10 @@ def _verify_nano(spec: Path, json: bool) -> int:
     from ludens.train.nano.player import SHIPPED
     from ludens.train.nano.weights import verify_weights
 
-    checks = verify_weights(Path(*spec.parts[1:]) if len(spec.parts) > 1 else SHIPPED)
+    folder = Path(*spec.parts[1:]) if len(spec.parts) > 1 else SHIPPED
+    if not folder.exists():  # a path has one slash where nano//absolute has two
+        folder = Path("/") / folder if (Path("/") / folder).exists() else folder
+    checks = verify_weights(folder)
     if json:
         json_out([asdict(check) for check in checks])
     else:
