@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint con
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
-ADAPTERS ?= gym mcp openenv inspect verifiers track
+ADAPTERS ?= gym mcp openenv inspect verifiers track lmms
 # What `make minimal` and `make newest` run: something of every package, without the extras that are large. Pages need playwright.
 VERSION_TESTS := tests/core tests/draw tests/games tests/models tests/run tests/web tests/test_loop.py tests/test_public.py \
 	tests/cli/test_check.py tests/cli/test_demo.py tests/cli/test_eval.py tests/cli/test_report.py tests/cli/test_help.py tests/cli/test_games.py
@@ -131,6 +131,15 @@ $(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-pytho
 	@"$(PYTHON)" -m venv .venv-adapters/$*
 	@.venv-adapters/$*/bin/python -m pip --disable-pip-version-check install --quiet uv
 	@.venv-adapters/$*/bin/python -m uv pip install --quiet --python .venv-adapters/$*/bin/python --editable '.[fast,data,atari,test,$*]'
+	@touch $@
+
+# Without what lmms-eval needs for video, sound and single benchmarks. torch is installed by pip, as for vLLM below.
+.venv-adapters/lmms/.ready: pyproject.toml constraints.txt tests/support/lmms_requirements.txt
+	@$(SAY) "installing lmms-eval into .venv-adapters/lmms"
+	@"$(PYTHON)" -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt --editable '.[data,train,test]'
+	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --requirement tests/support/lmms_requirements.txt
+	@$(@D)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps 'lmms-eval==0.7.3'
 	@touch $@
 
 # torch comes first, by pip: its CPU build may lie in a place that only pip is told of. Sound is not needed, and its
