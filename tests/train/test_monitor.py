@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from itertools import pairwise
@@ -18,9 +19,11 @@ import ludens  # noqa: E402
 from ludens.cli import main  # noqa: E402
 from ludens.core.episode import Episode, Move  # noqa: E402
 from ludens.core.errors import MissingExtra  # noqa: E402
+from ludens.run.plan import HELD_BACK  # noqa: E402
 from ludens.train import loop  # noqa: E402
 from ludens.train.monitor import BOTTOM, PARTS, TOP, bands, curves, switches, time_parts  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.session import train  # noqa: E402
 from tests.run.report.test_escape import parsed  # noqa: E402
@@ -42,6 +45,35 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
         patch.setattr(dataset, "VOCABULARY_EPISODES", 4)
         train(recipe(**SPY), folder, said.append)
     return folder, said
+
+
+def test_the_checkpoint_with_the_best_evaluation_is_judged_once_on_held_back_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dataset, "VOCABULARY_EPISODES", 4)
+    options = recipe(**SPY | {"monitor": SPY["monitor"] | {"judge": 1}})
+    train(options, tmp_path)
+    judged = orjson.loads((tmp_path / "judged.json").read_bytes())
+    assert judged["iteration"] == 2  # the only one with an evaluation
+    assert {"won", "won low", "won spy", "blind won"} <= set(judged)
+    assert "2 iterations won" in (tmp_path / "index.html").read_text()
+    said: list[str] = []
+    trainer = train(options, tmp_path, said.append)
+    assert not any("Judged" in line for line in said)
+
+    played: list[loop.RolloutJob] = []
+
+    async def games(self: loop.Trainer, player: Any, jobs: Any, blind: bool = False) -> list[Trajectory]:
+        played.extend(jobs)
+        return []
+
+    monkeypatch.setattr(loop.Trainer, "_games", games)
+    trainer.history = [{"iteration": 1.0, "won": 0.9}, {"iteration": 2.0, "won": 0.8}]
+    assert asyncio.run(trainer.judge()) == {"iteration": 1.0}
+    assert {job.seed for job in played} == {HELD_BACK.start}
+    assert {tuple(job.players) for job in played} == {("spy",), ("civilian",)}
+    first = NanoPolicy.read(tmp_path / "step-000001").parameters()
+    assert all(torch.equal(a, b) for a, b in zip(trainer.policy.parameters(), first, strict=True))
 
 
 def test_every_iteration_is_measured(run: tuple[Path, list[str]]) -> None:

@@ -78,6 +78,8 @@ def check(recipe: Recipe) -> None:
     if recipe.advantage.reward == "both":
         _check_twins(recipe, game)
     check_players(game, recipe.opponents, [recipe.monitor.against])
+    if recipe.monitor.judge and not recipe.monitor.against:
+        raise BadOption("judge of the recipe's [monitor] needs against: who the other roles are.")
     if not all(map(str.isidentifier, recipe.model.lora_targets.split() or [""])):
         raise BadOption("the recipe's model.lora_targets needs names of projections, such as q k v o.")
     path = recipe.model.path

@@ -16,12 +16,13 @@ from ludens.core.episode import Episode
 from ludens.core.game import Game
 from ludens.core.registry import make
 from ludens.core.spending import spent
+from ludens.run.plan import HELD_BACK
 from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
 from ludens.train.beside import SideThread
-from ludens.train.checkpoint import ANCHOR, Checkpoints
+from ludens.train.checkpoint import ANCHOR, PREFIX, Checkpoints
 from ludens.train.league import League
 from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
@@ -36,6 +37,8 @@ FIRST_SEED = 900_000
 """Of evaluation games; every evaluation is played on the same seeds."""
 PAST_SELVES = "past"
 """In the folder of a run: the population."""
+JUDGED = "judged.json"
+"""In the folder of a run: the last evaluation."""
 
 Values = Iterable[tuple[str, float]]
 
@@ -73,11 +76,13 @@ def of_rewards(trajectories: Iterable[Trajectory], prefix: str) -> dict[str, flo
     return _means((" ".join(filter(None, (prefix, s.role, s.stage))), s.reward) for s in samples)
 
 
-def evaluation_jobs(game: Game, opponent: str, episodes: int) -> list[RolloutJob]:
+def evaluation_jobs(
+    game: Game, opponent: str, episodes: int, first_seed: int = FIRST_SEED
+) -> list[RolloutJob]:
     """Games in which the learner has one role and the opponent all others; every role on the same seeds."""
-    (rank, size), state = ranks.world(), game.start(FIRST_SEED)
+    (rank, size), state = ranks.world(), game.start(first_seed)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
-    seeds = range(FIRST_SEED + rank, FIRST_SEED + episodes, size)
+    seeds = range(first_seed + rank, first_seed + episodes, size)
     others = [{other: opponent for other in roles if other != role} for role in roles]
     return [RolloutJob(seed, players=players) for players in others for seed in seeds]
 
@@ -185,6 +190,8 @@ class Trainer:
     history: list[dict[str, float]] = field(default_factory=list)
     last_games: list[Episode] = field(default_factory=list)
     """Held-out games of the last iteration, or games of training where there are none."""
+    judged: dict[str, float] = field(default_factory=dict)
+    """The last evaluation, where there is one (`monitor.judge`)."""
     _ahead: PlayedGames | None = None
     """The games of this iteration, where they were played during the last update."""
 
@@ -359,11 +366,26 @@ class Trainer:
 
     async def evaluate(self) -> dict[str, float]:
         """Games on fixed seeds against the opponent of evaluations, seeing, and blind as a control."""
+        return await self._evaluate(FIRST_SEED, self.recipe.monitor.evaluation_games)
+
+    async def judge(self) -> dict[str, float]:
+        """Evaluate the checkpoint with the best evaluation on seeds that nothing else has used.
+
+        The policy is that of this checkpoint afterwards.
+        """
+        won_after = {int(measured["iteration"]): measured.get("won", 0.0) for measured in self.history}
+        stored = {int(path.name.removeprefix(PREFIX)): path for path in self.checkpoints.all()}
+        best = max(stored, key=lambda iteration: (won_after.get(iteration, 0.0), iteration))
+        self.policy.load(stored[best])
+        results = await self._evaluate(HELD_BACK.start, self.recipe.monitor.judge)
+        return {"iteration": float(best), **results}
+
+    async def _evaluate(self, first_seed: int, games: int) -> dict[str, float]:
         monitor = self.recipe.monitor
         if not monitor.against:
             return {}
         await self.policy.publish()
-        jobs = evaluation_jobs(self.game, monitor.against, monitor.evaluation_games)
+        jobs = evaluation_jobs(self.game, monitor.against, games, first_seed)
         with self._unsharded():
             seeing, blind = await self._games(self.policy, jobs), list[Trajectory]()
             if monitor.blind:
@@ -426,6 +448,8 @@ class Trainer:
                 tell(await self.iterate())
                 if self.at_checkpoint:
                     self.save()
+            if self.recipe.monitor.judge and not (self.folder / JUDGED).exists():
+                self.judged = await self.judge()
         finally:
             await self.close()
 

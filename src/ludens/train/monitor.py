@@ -19,7 +19,7 @@ from ludens.run.report.page import PICTURE_SIZE, TEMPLATES, environment, steps_t
 from ludens.run.tracking import open_tracker
 from ludens.run.viewer import SizeLimit, embed, returns_text
 from ludens.train.algorithms import TRAINED
-from ludens.train.loop import Trainer
+from ludens.train.loop import JUDGED, Trainer
 
 _FOLDER = Path(__file__).parent / "templates"
 FIRST = (
@@ -62,6 +62,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
         right=RIGHT,
         top=TOP,
         bottom=BOTTOM,
+        judgement=judgement(trainer),
         imitation=_curve("loss", _smoothed(losses), len(losses)) if losses else None,
         imitation_steps=f"{len(losses):,} updates",
         curves=curves(history),
@@ -105,6 +106,21 @@ class TimePart:
     share: str
     bars: list[tuple[float, float, float, float]]
     """x, y, width, height."""
+
+
+def judgement(trainer: Trainer) -> str:
+    """One sentence about the last evaluation; empty where there is none."""
+    judged, monitor = trainer.judged, trainer.recipe.monitor
+    if not judged:
+        return ""
+    roles = [name for name in judged if name.startswith("won ") and name not in ("won low", "won high")]
+    shares = [f"{name.removeprefix('won ')} {judged[name]:.1%}" for name in roles]
+    shares += [f"blind {judged['blind won']:.1%}"] if "blind won" in judged else []
+    return (
+        f"Judged on held-back seeds, {monitor.judge} games per role against {monitor.against}: "
+        f"the checkpoint after {judged['iteration']:.0f} iterations won {judged['won']:.1%} "
+        f"[{judged['won low']:.1%}, {judged['won high']:.1%}]; {', '.join(shares)}."
+    )
 
 
 def time_parts(history: Sequence[dict[str, float]]) -> list[TimePart]:
@@ -198,6 +214,12 @@ class Monitor:
         if self.trainer.at_checkpoint:
             self._store_games(iteration)
             write_page(self.folder / PAGE, self.trainer)
+
+    def store_judgement(self) -> None:
+        judged = self.trainer.judged
+        write_atomically(self.folder / JUDGED, orjson.dumps(judged, option=orjson.OPT_INDENT_2))
+        self.say(judgement(self.trainer))
+        write_page(self.folder / PAGE, self.trainer)
 
     def _line(self, iteration: int, measured: dict[str, float]) -> str:
         total, stage = self.trainer.recipe.iterations, self.trainer.algorithm.stage

@@ -390,6 +390,11 @@ class MonitorOptions(Section, name="monitor"):
     )
     evaluate: int = option(25, low=1, help="iterations between evaluations")
     evaluation_games: int = option(64, low=1, help="games per role in an evaluation")
+    judge: int = option(
+        0,
+        low=0,
+        help="games per role on held-back seeds, by the stored checkpoint with the best evaluation",
+    )
     track: str = option(
         "", help="report to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER", touches=Touch.CONNECT
     )

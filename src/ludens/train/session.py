@@ -60,6 +60,8 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
     first = ranks.world()[0] == 0
     monitor = Monitor(trainer, folder, say) if first else None
     asyncio.run(trainer.run(monitor))
+    if monitor is not None and trainer.judged:
+        monitor.store_judgement()
     if not recipe.iterations and first:
         write_page(folder / PAGE, trainer)
     return trainer

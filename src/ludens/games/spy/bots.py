@@ -162,13 +162,17 @@ class Voter(Blunt):
 class Vague(Blunt):
     """Says sizes and materials only, which are the same in both pictures by the paper's rule."""
 
+    share: float = option(1.0, low=0, high=1, help="of its games; in the others it plays as bot/blunt")
     kind = "bot/vague"
 
     def begin(self) -> None:
         super().begin()
         _check_free(self.game, self.kind)
+        self._is_vague = self.share == 1 or self.random.random() < self.share
 
     def clue(self, state: SpyState, scene: Scene, seat: str) -> str:
+        if not self._is_vague:
+            return super().clue(state, scene, seat)
         clues = [f"There is a {thing.size} {thing.material} object" for thing in scene.objects]
         clues = clues or list(STOCK_CLUES)
         new = [clue for clue in clues if clue not in state.clues]
