@@ -448,7 +448,7 @@ class Trainer:
                 tell(await self.iterate())
                 if self.at_checkpoint:
                     self.save()
-            if self.recipe.monitor.judge and not (self.folder / JUDGED).exists():
+            if self.recipe.monitor.judge and self.iteration and not (self.folder / JUDGED).exists():
                 self.judged = await self.judge()
         finally:
             await self.close()
