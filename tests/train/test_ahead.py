@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 from math import exp
 from pathlib import Path
@@ -93,6 +94,14 @@ def test_games_are_those_of_the_policy_before_the_update(
     assert stale["overlap_s"] > 0
     parts = sum(stale[f"{name}_s"] for name in ("play", "draw", "sample", "update", "wait"))
     assert parts == pytest.approx(stale["s"] + stale["overlap_s"], abs=0.02)
+
+
+def test_threads_take_turns_quickly_while_a_run_goes_on(tmp_path: Path) -> None:
+    before, during = sys.getswitchinterval(), list[float]()
+    trainer = Trainer(ahead(run={"iterations": 1}), policy(), tmp_path)
+    asyncio.run(trainer.run(lambda measured: during.append(sys.getswitchinterval())))
+    assert during == [pytest.approx(5e-5)]
+    assert sys.getswitchinterval() == before
 
 
 def test_without_it_nothing_changes(tmp_path: Path) -> None:

@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+SWITCH_INTERVAL = 5e-5
+"""Seconds after which a busy thread lets another one run.
+
+A thread that computes gives up the interpreter at almost every call of torch, and waits that long to get it
+back from a thread that plays: with the 5 ms of Python, an update of 0.5 s took 95 s beside a busy thread, with
+these it took 1.7 s (H200).
+"""
+
+
+@contextmanager
+def quick_switches() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 class SideThread:

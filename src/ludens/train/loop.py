@@ -21,7 +21,7 @@ from ludens.run.stats import rate
 from ludens.run.task import EpisodeResult, own_return, won
 from ludens.train import ranks
 from ludens.train.algorithms import algorithm
-from ludens.train.beside import SideThread
+from ludens.train.beside import SideThread, quick_switches
 from ludens.train.checkpoint import ANCHOR, PREFIX, Checkpoints
 from ludens.train.league import League
 from ludens.train.policy import Policy, TokenSample, Trajectory
@@ -439,6 +439,10 @@ class Trainer:
         return iteration == self.recipe.iterations or iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
+        with quick_switches():
+            await self._run(report)
+
+    async def _run(self, report: Report | None) -> None:
         try:
             tell = report if report is not None and ranks.world()[0] == 0 else lambda measured: None
             if not self.history and (before := await self.evaluate()):

@@ -20,6 +20,7 @@ from ludens.core.errors import UsageError
 from ludens.core.processes import begin_worker, blocked_signals
 from ludens.core.registry import make
 from ludens.core.spending import spend, spent
+from ludens.train.beside import quick_switches
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.roles import RolePolicy
 from ludens.train.nano.weights import ROLES
@@ -177,7 +178,8 @@ def _play(order: Order) -> tuple[list[Trajectory], dict[str, float]]:
     """The games, and the seconds that each part of the work took."""
     before = {kind: spent(kind) for kind in PARTS}
     try:
-        games = asyncio.run(_worker.play(order))
+        with quick_switches():
+            games = asyncio.run(_worker.play(order))
     except UsageError as error:
         raise UsageError(str(error)) from None  # others may not be sent to another process
     return games, {kind: spent(kind) - before[kind] for kind in PARTS}
