@@ -14,8 +14,8 @@ SWITCH_INTERVAL = 5e-5
 """Seconds after which a busy thread lets another one run.
 
 A thread that computes gives up the interpreter at almost every call of torch, and waits that long to get it
-back from a thread that plays. With the 5 ms of Python, an update of 0.5 s took 95 s beside a busy thread; with
-these it took 1.7 s (H200).
+back from a thread that plays. With the 5 ms of Python, an update of 0.5 s took 95 s beside a busy thread;
+with these it took 1.7 s (H200).
 """
 
 
