@@ -11,7 +11,8 @@ JOBS ?= 2
 ARGS ?=
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
+# Bytecode is written at the first import: to compile everything takes a third of the installation.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
@@ -31,8 +32,8 @@ help: ## List targets
 demo: $(VENV)/.ready-demo ## Run the demo suite with bots and nano; needs no API key
 	@$(BIN)/ludens demo $(ARGS)
 
-# Tests start many processes: bytecode is kept even where the environment forbids it, as container images do.
-test slow: export PYTHONDONTWRITEBYTECODE :=
+# Many processes are started: bytecode is kept even where the environment forbids it, as container images do.
+demo test slow: export PYTHONDONTWRITEBYTECODE :=
 
 test: lint ## Lint, type checks and tests, as in CI (ARGS goes to pytest)
 	@$(SAY) "tests"
