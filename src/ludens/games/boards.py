@@ -192,7 +192,8 @@ class BoardView(View):
         return self.matrix(state)
 
     def decode(self, lines: Iterable[Iterable[str]]) -> Matrix:
-        return [[self._code_of[symbol] for symbol in line] for line in lines]
+        code_of = self._code_of.__getitem__
+        return [[*map(code_of, line)] for line in lines]
 
     @cached_property
     def _code_of(self) -> Mapping[str, int]:
