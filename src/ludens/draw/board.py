@@ -255,7 +255,7 @@ class CellCache:
     def __init__(self, board: Board, piece: Piece, draw_foot: DrawFoot | None = None) -> None:
         self._board, self._piece, self._draw_foot = board, piece, draw_foot
         self._cells: dict[tuple[int, int, Hashable], Sprite] = {}
-        self._tops = [board.y + row * board.px for row in range(board.rows + 1)]
+        self._tops = [*[board.y + row * board.px for row in range(board.rows + 1)], board.base.height]
         empty = [*[(None,) * board.columns] * board.rows, (None,)]
         self._spans: list[slice] = []
         self._last: list[tuple[Sequence[Row], bytearray]] = []
@@ -286,41 +286,33 @@ class CellCache:
         return Picture.of_bands(bands, self._board.sheet.palette.colours)
 
     def _draw(self, number: int, rows: Sequence[Row]) -> bytearray:
-        board, span, (last_rows, last) = self._board, self._spans[number], self._last[number]
+        (last_rows, last), first, top = self._last[number], self._spans[number].start, number * ROWS
         band = bytearray(last)
-        pixels = np.frombuffer(band, np.uint8).reshape(-1, board.base.width)
-        for row, (before, now) in enumerate(zip(last_rows, rows, strict=True), span.start):
-            y = self._tops[row] - number * ROWS
-            part = slice(max(0, -y), len(pixels) - y)
+        pixels = np.frombuffer(band, np.uint8).reshape(-1, self._board.base.width)
+        for row, (before, now) in enumerate(zip(last_rows, rows, strict=True), first):
+            y, bottom = self._tops[row] - top, self._tops[row + 1] - top
+            strip, part = pixels[max(0, y) : bottom], slice(max(0, -y), len(pixels) - y)
             for column, code in enumerate(now):
                 if code != before[column]:
-                    cell = self._cell(row, column, code)
-                    height, width = cell.shape
-                    x = board.x + column * width if row < board.rows else 0
-                    pixels[max(0, y) : y + height, x : x + width] = cell[part]
+                    cell = self._cells.get((row, column, code))
+                    if cell is None:
+                        cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
+                    x = self._board.x + column * self._board.px if row < self._board.rows else 0
+                    strip[:, x : x + cell.shape[1]] = cell[part]
         self._last[number] = rows, band
         return band
 
-    def _cell(self, row: int, column: int, code: Any) -> Sprite:
+    def _draw_cell(self, row: int, column: int, code: Any) -> Sprite:
         """The pixels of a cell; the foot is the only one in the row below the board."""
-        cell = self._cells.get((row, column, code))
-        if cell is None:
-            canvas = self._board.canvas()
-            if row < self._board.rows:
-                cell = self._draw_cell(canvas, row, column, code)
-            else:
-                if code is not None and self._draw_foot is not None:
-                    self._draw_foot(canvas, code)
-                cell = canvas.pixels[self._tops[row] :]
-            cell = self._cells[row, column, code] = cell.copy()
-        return cell
-
-    def _draw_cell(self, canvas: Canvas, row: int, column: int, code: int | Framed) -> Sprite:
-        framed = isinstance(code, Framed)
+        board, canvas = self._board, self._board.canvas()
+        if row == board.rows:
+            if code is not None and self._draw_foot is not None:
+                self._draw_foot(canvas, code)
+            return canvas.pixels[self._tops[row] :].copy()
         piece = self._piece(row, column, code.code if isinstance(code, Framed) else code)
         if piece is not None:
-            self._board.put(canvas, row, column, piece)
-        if framed:
-            self._board.outline(canvas, row, column)
-        x, y, px = self._board.cell(row, column)
-        return canvas.pixels[y : y + px, x : x + px]
+            board.put(canvas, row, column, piece)
+        if isinstance(code, Framed):
+            board.outline(canvas, row, column)
+        x, y, px = board.cell(row, column)
+        return canvas.pixels[y : y + px, x : x + px].copy()
