@@ -26,8 +26,8 @@ except ImportError:
 
 ROWS = 32
 """Rows of a band; the last band of a picture may have fewer. The hash of every picture depends on it."""
-MAX_BYTES = 64 * 2**20
-"""Pixels kept for later pictures: enough for 256 episodes in flight."""
+MAX_BYTES = 128 * 2**20
+"""Pixels kept for later pictures: enough for 256 episodes in flight. A band with two keys counts twice."""
 
 _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as long for files 25% smaller
 _RAW_DEFLATE = -15
@@ -40,7 +40,7 @@ class Band:
 
     __slots__ = ("_compressed", "_digest", "pixels", "rows", "width")
 
-    def __init__(self, pixels: bytes | bytearray, width: int) -> None:
+    def __init__(self, pixels: bytes, width: int) -> None:
         self.pixels, self.width, self.rows = pixels, width, len(pixels) // width
         self._digest = b""
         self._compressed: dict[bool, tuple[bytes, int]] = {}
@@ -102,7 +102,7 @@ def find_band(key: Hashable) -> Band | None:
     return _cache.get(key)
 
 
-def keep_band(key: Hashable, pixels: bytes | bytearray, width: int) -> Band:
+def keep_band(key: Hashable, pixels: bytes, width: int) -> Band:
     """The band of these pixels, kept for pictures that show the same by the same key."""
     return _cache.add(key, _band(pixels, width))
 
@@ -118,7 +118,7 @@ def join_bands(bands: Sequence[Band]) -> Pixels:
     return np.frombuffer(b"".join([band.pixels for band in bands]), np.uint8).reshape(-1, bands[0].width)
 
 
-def _band(pixels: bytes | bytearray, width: int) -> Band:
+def _band(pixels: bytes, width: int) -> Band:
     """The band of these pixels; pixels are compared, so equal checksums do no harm."""
     key = len(pixels), width, _checksum(pixels)
     band = _cache.get(key)

@@ -26,7 +26,7 @@ Labels = tuple[str, ...]
 Piece = Callable[[int, int, int], Sprite | Overlay | None]
 """What to draw in a cell, from row, column and code; None for nothing. At most as large as the cell."""
 DrawFoot = Callable[[Canvas, Any], None]
-Row = tuple[Hashable, ...]
+Strip = tuple[Hashable, ...]
 """What is in the cells of a row."""
 
 
@@ -243,8 +243,9 @@ class Framed(NamedTuple):
 class CellCache:
     """Pictures of a board from matrices of codes.
 
-    A cell is drawn once for each row, column and code. A band of a picture (`ludens.draw.bands`) is put
-    together once for the cells in it, from the last band at its place and the cells that are different.
+    A cell is drawn once for each row, column and code. A strip (a row of cells, or all that is above or below
+    the board) is made of the last one at its place and the cells that are different. A band of the picture
+    (`ludens.draw.bands`) is put together once for the strips in it.
 
     Args:
         board: The empty board.
@@ -255,14 +256,13 @@ class CellCache:
     def __init__(self, board: Board, piece: Piece, draw_foot: DrawFoot | None = None) -> None:
         self._board, self._piece, self._draw_foot = board, piece, draw_foot
         self._cells: dict[tuple[int, int, Hashable], Sprite] = {}
-        self._tops = [*[board.y + row * board.px for row in range(board.rows + 1)], board.base.height]
-        empty = [*[(None,) * board.columns] * board.rows, (None,)]
-        self._spans: list[slice] = []
-        self._last: list[tuple[Sequence[Row], bytearray]] = []
-        for top in range(0, board.base.height, ROWS):
-            span = slice(max(0, bisect(self._tops, top) - 1), bisect_left(self._tops, top + ROWS))
-            self._spans.append(span)
-            self._last.append((empty[span], bytearray(board.base.pixels[top : top + ROWS].data)))
+        self._tops = [0, *[board.y + row * board.px for row in range(board.rows + 1)]]
+        empty: list[Strip] = [(), *[(None,) * board.columns] * board.rows, (None,)]
+        self._last = [*zip(empty, np.split(board.base.pixels, self._tops[1:]), strict=True)]
+        starts = range(0, board.base.height, ROWS)
+        self._spans = [
+            slice(bisect(self._tops, top) - 1, bisect_left(self._tops, top + ROWS)) for top in starts
+        ]
 
     def picture(
         self, matrix: Sequence[Sequence[int]], framed: Iterable[tuple[int, int]] = (), foot: Hashable = None
@@ -274,33 +274,38 @@ class CellCache:
             framed: Row and column of cells with a frame around the piece.
             foot: What to draw below the board; None for nothing.
         """
-        rows: list[Row] = [*map(tuple, matrix), (foot,)]
+        strips: list[Strip] = [(), *map(tuple, matrix), (foot,)]
         for row, column in framed:
-            codes = list(rows[row])
+            codes = list(strips[row + 1])
             codes[column] = Framed(matrix[row][column])
-            rows[row] = tuple(codes)
+            strips[row + 1] = tuple(codes)
         bands, width = [], self._board.base.width
         for number, span in enumerate(self._spans):
-            key = (self, number, *rows[span])
-            bands.append(find_band(key) or keep_band(key, self._draw(number, rows[span]), width))
+            key = (self, number, *strips[span])
+            bands.append(find_band(key) or keep_band(key, self._draw(number, strips[span]), width))
         return Picture.of_bands(bands, self._board.sheet.palette.colours)
 
-    def _draw(self, number: int, rows: Sequence[Row]) -> bytearray:
-        (last_rows, last), first, top = self._last[number], self._spans[number].start, number * ROWS
-        band = bytearray(last)
-        pixels = np.frombuffer(band, np.uint8).reshape(-1, self._board.base.width)
-        for row, (before, now) in enumerate(zip(last_rows, rows, strict=True), first):
-            y, bottom = self._tops[row] - top, self._tops[row + 1] - top
-            strip, part = pixels[max(0, y) : bottom], slice(max(0, -y), len(pixels) - y)
-            for column, code in enumerate(now):
+    def _draw(self, number: int, strips: Sequence[Strip]) -> bytes:
+        """The pixels of a band."""
+        top, parts = number * ROWS, []
+        for place, strip in enumerate(strips, self._spans[number].start):
+            y = self._tops[place]
+            parts.append(self._draw_strip(place, strip)[max(0, top - y) : top + ROWS - y].data)
+        return b"".join(parts)
+
+    def _draw_strip(self, place: int, strip: Strip) -> Sprite:
+        before, pixels = self._last[place]
+        if strip != before:
+            pixels, board, row = pixels.copy(), self._board, place - 1
+            for column, code in enumerate(strip):
                 if code != before[column]:
                     cell = self._cells.get((row, column, code))
                     if cell is None:
                         cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
-                    x = self._board.x + column * self._board.px if row < self._board.rows else 0
-                    strip[:, x : x + cell.shape[1]] = cell[part]
-        self._last[number] = rows, band
-        return band
+                    x = board.x + column * board.px if row < board.rows else 0
+                    pixels[:, x : x + cell.shape[1]] = cell
+            self._last[place] = strip, pixels
+        return pixels
 
     def _draw_cell(self, row: int, column: int, code: Any) -> Sprite:
         """The pixels of a cell; the foot is the only one in the row below the board."""
@@ -308,7 +313,7 @@ class CellCache:
         if row == board.rows:
             if code is not None and self._draw_foot is not None:
                 self._draw_foot(canvas, code)
-            return canvas.pixels[self._tops[row] :].copy()
+            return canvas.pixels[self._tops[-1] :].copy()
         piece = self._piece(row, column, code.code if isinstance(code, Framed) else code)
         if piece is not None:
             board.put(canvas, row, column, piece)
