@@ -86,7 +86,9 @@ def test_observations_are_the_pictures_of_the_seat() -> None:
     state = game.start(4)
     for seat in game.seats:
         picture = view_of(game, render, 4).image(state, seat)
-        assert np.array_equal(env.observe(seat)["observation"], picture.rgb())
+        observation = env.observe(seat)["observation"]
+        assert np.array_equal(observation, picture.rgb())
+        assert observation.flags.writeable
     assert env.observe("player_1")["action_mask"].sum() == 0
 
 

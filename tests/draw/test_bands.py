@@ -47,7 +47,7 @@ def test_unchanged_bands_are_shared_between_pictures(cache: bands._BandCache) ->
     pixels = noise(2)
     changed = pixels.copy()
     changed[40, 3] += 1
-    first, second = bands.split(pixels), bands.split(changed)
+    first, second = bands.split_bands(pixels), bands.split_bands(changed)
     assert [a is b for a, b in zip(first, second, strict=True)] == [True, False, True]
 
 
@@ -70,10 +70,10 @@ def test_cache_is_bounded_and_keeps_what_is_used(
     cache: bands._BandCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bands, "MAX_BYTES", 20 * 41 * 32)
-    kept = bands.split(noise(0, 32))[0]
+    kept = bands.split_bands(noise(0, 32))[0]
     for seed in range(1, 200):
-        bands.split(noise(seed, 32))
-        assert bands.split(noise(0, 32))[0] is kept
+        bands.split_bands(noise(seed, 32))
+        assert bands.split_bands(noise(0, 32))[0] is kept
         held = [*cache._recent.values(), *cache._older.values()]
         assert sum(len(band.pixels) for band in held) <= bands.MAX_BYTES
 

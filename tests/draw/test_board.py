@@ -6,7 +6,7 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.draw import THEMES, CellCache, Sprite, draw_board, sprite_sheet
-from ludens.games.boards import BoardView
+from ludens.games.boards import BoardView, TurnView
 from tests.draw.pictures import chess, everything, gomoku
 
 
@@ -137,3 +137,34 @@ def test_a_cell_is_drawn_once() -> None:
     assert cache.picture([[0, 1], [1, 0]]) == first
     assert cache.picture([[1, 1], [1, 0]]) != first
     assert calls[4:] == [(0, 0, 1)]
+
+
+@pytest.mark.parametrize("size", [128, 300])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "breakthrough?rows=6", "chess"])
+def test_frames_of_interleaved_games_have_the_pixels_of_drawing(name: str, size: int) -> None:
+    game = make(name)
+    view = game.view(RenderOptions(size=size))
+    assert isinstance(view, TurnView)
+    states = [game.start(seed) for seed in range(3)]
+    for step in range(12):
+        for number, state in enumerate(states):
+            if state.over:
+                continue
+            canvas = view.board.canvas()
+            for row, codes in enumerate(view.matrix(state)):
+                for column, code in enumerate(codes):
+                    if (piece := view.piece(row, column, code)) is not None:
+                        view.board.put(canvas, row, column, piece)
+            for square in [square for move in state.last.values() for square in view.squares(move)]:
+                view.board.outline(canvas, *divmod(view.cells().index(square), view.columns))
+            view._draw_turn(canvas, (state.to_act, ()))
+            picture, drawn = view.image(state, state.to_act[0]), canvas.picture()
+            assert picture.hash == drawn.hash
+            assert np.array_equal(picture.pixels, drawn.pixels)
+            assert picture.png() == drawn.png()
+            state.apply(
+                {
+                    seat: state.legal(seat)[(step * 7 + number) % len(state.legal(seat))]
+                    for seat in state.to_act
+                }
+            )

@@ -105,7 +105,9 @@ def test_true_colours_are_those_of_the_palette(colours: int) -> None:
     numbers = np.random.default_rng(colours)
     pixels = numbers.integers(0, colours, (33, 41), dtype=np.uint8)
     palette = numbers.integers(0, 256, (colours, 3), dtype=np.uint8)
-    assert np.array_equal(Picture(pixels, palette).rgb(), palette[pixels])
+    rgb = Picture(pixels, palette).rgb()
+    assert np.array_equal(rgb, palette[pixels])
+    assert not rgb.flags.writeable
 
 
 def test_encoding_keeps_pixels_palette_and_hash() -> None:

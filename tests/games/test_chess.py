@@ -49,6 +49,14 @@ def test_known_counts_at_depth_four(fen: str, count: int) -> None:
     assert perft(ludens.make("chess", fen=fen).start(0), 4) == count
 
 
+def test_a_pawn_and_a_rook_that_make_the_same_move_have_other_actions() -> None:
+    for _ in range(2):
+        rook, pawn = (ludens.make("chess", fen=f"8/{piece}6k/8/8/8/8/8/K7 w - - 0 1") for piece in "RP")
+        assert "a7a8" in rook.start(0).legal("white")
+        assert {"a7a8q", "a7a8n"} <= {*pawn.start(0).legal("white")}
+        assert "a7a8" not in pawn.start(0).legal("white")
+
+
 @pytest.mark.parametrize(
     ("said", "means"),
     [

@@ -85,8 +85,7 @@ class GameSpaces:
 
     def _stacked(self, pictures: Sequence[Picture]) -> NDArray[np.uint8]:
         if self.stack == 1:
-            latest: NDArray[np.uint8] = pictures[-1].rgb()
-            return latest
+            return pictures[-1].rgb().copy()
         latest_first = [picture.rgb() for picture in pictures[-self.stack :]]
         return np.stack([latest_first[0]] * (self.stack - len(latest_first)) + latest_first)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from threading import Lock
@@ -26,8 +26,8 @@ except ImportError:
 
 ROWS = 32
 """Rows of a band; the last band of a picture may have fewer. The hash of every picture depends on it."""
-MAX_BYTES = 64 * 2**20
-"""Pixels kept for later pictures: enough for 256 episodes in flight."""
+MAX_BYTES = 128 * 2**20
+"""Pixels kept for later pictures: enough for 256 episodes in flight. A band with two keys counts twice."""
 
 _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as long for files 25% smaller
 _RAW_DEFLATE = -15
@@ -69,40 +69,62 @@ class Band:
 
 
 class _BandCache:
-    """Bands by a checksum of their pixels; those that were not used lately are dropped."""
+    """Bands by a key of what they show; those that were not used lately are dropped."""
 
     def __init__(self) -> None:
-        self._recent: dict[tuple[int, int, int], Band] = {}
-        self._older: dict[tuple[int, int, int], Band] = {}
+        self._recent: dict[Hashable, Band] = {}
+        self._older: dict[Hashable, Band] = {}
         self._bytes = 0
         self._lock = Lock()
 
-    def get(self, pixels: bytes, width: int) -> Band:
-        """The band of these pixels; pixels are compared, so equal checksums do no harm."""
-        key = len(pixels), width, _checksum(pixels)
+    def get(self, key: Hashable) -> Band | None:
         band = self._recent.get(key)
-        if band is None or band.pixels != pixels:
+        if band is None:
             band = self._older.get(key)
-            if band is None or band.pixels != pixels:
-                band = Band(pixels, width)
-            self._add(key, band)
+            if band is not None:
+                self.add(key, band)
         return band
 
-    def _add(self, key: tuple[int, int, int], band: Band) -> None:
+    def add(self, key: Hashable, band: Band) -> Band:
         with self._lock:
             self._bytes += len(band.pixels)
             if self._bytes > MAX_BYTES // 2:
                 self._older, self._recent, self._bytes = self._recent, {}, len(band.pixels)
             self._recent[key] = band
+        return band
 
 
 _cache = _BandCache()
 
 
-def split(pixels: Pixels) -> Sequence[Band]:
+def find_band(key: Hashable) -> Band | None:
+    """The band that was kept with this key, unless it was dropped."""
+    return _cache.get(key)
+
+
+def keep_band(key: Hashable, pixels: bytes, width: int) -> Band:
+    """The band of these pixels, kept for pictures that show the same by the same key."""
+    return _cache.add(key, _band(pixels, width))
+
+
+def split_bands(pixels: Pixels) -> Sequence[Band]:
     """The bands of a palette picture, from the top."""
     height, width = pixels.shape
-    return [_cache.get(pixels[top : top + ROWS].tobytes(), width) for top in range(0, height, ROWS)]
+    return [_band(pixels[top : top + ROWS].tobytes(), width) for top in range(0, height, ROWS)]
+
+
+def join_bands(bands: Sequence[Band]) -> Pixels:
+    """The pixels of a palette picture, read-only."""
+    return np.frombuffer(b"".join([band.pixels for band in bands]), np.uint8).reshape(-1, bands[0].width)
+
+
+def _band(pixels: bytes, width: int) -> Band:
+    """The band of these pixels; pixels are compared, so equal checksums do no harm."""
+    key = len(pixels), width, _checksum(pixels)
+    band = _cache.get(key)
+    if band is None or band.pixels != pixels:
+        band = _cache.add(key, Band(pixels, width))
+    return band
 
 
 def has_isal() -> bool:

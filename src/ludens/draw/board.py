@@ -1,15 +1,18 @@
-"""Boards: a labelled grid, drawn once and copied for every frame, and a cache of drawn cells."""
+"""Boards: a labelled grid, drawn once and copied for every frame, and pictures put together from cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect, bisect_left
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.forms import Place
 from ludens.draw import fonts
+from ludens.draw.bands import ROWS, find_band, keep_band
 from ludens.draw.canvas import Box, Canvas
 from ludens.draw.picture import Picture
 from ludens.draw.pieces import SpriteSheet
@@ -17,12 +20,14 @@ from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
 MAX_CACHED = 32
-MAX_STRIPS = 512
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
 Piece = Callable[[int, int, int], Sprite | Overlay | None]
 """What to draw in a cell, from row, column and code; None for nothing. At most as large as the cell."""
+DrawFoot = Callable[[Canvas, Any], None]
+Strip = tuple[Hashable, ...]
+"""What is in the cells of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,55 +234,90 @@ def _grid(board: Board) -> None:
         canvas.line(x + column * px, y, x + column * px, y + height, "line", line)
 
 
-class CellCache:
-    """Draws a board from a matrix of codes; a cell is drawn once for each row, column and code.
+class Framed(NamedTuple):
+    """The code of a cell that is framed."""
 
-    Rows of cells that were drawn lately are copied as a whole.
+    code: int
+
+
+class CellCache:
+    """Pictures of a board from matrices of codes.
+
+    A cell is drawn once for each row, column and code. A strip (a row of cells, or all that is above or below
+    the board) is made of the last one at its place and the cells that are different. A band of the picture
+    (`ludens.draw.bands`) is put together once for the strips in it.
 
     Args:
         board: The empty board.
         piece: What to draw in a cell; always the same for the same row, column and code.
+        draw_foot: Draws below the board what `picture` is given as `foot`.
     """
 
-    def __init__(self, board: Board, piece: Piece) -> None:
-        self._board, self._piece = board, piece
-        self._cells: dict[tuple[int, int, int], Sprite | None] = {}
-        self._strips: dict[tuple[int, ...], Sprite] = {}
+    def __init__(self, board: Board, piece: Piece, draw_foot: DrawFoot | None = None) -> None:
+        self._board, self._piece, self._draw_foot = board, piece, draw_foot
+        self._cells: dict[tuple[int, int, Hashable], Sprite] = {}
+        self._tops = [0, *[board.y + row * board.px for row in range(board.rows + 1)]]
+        empty: list[Strip] = [(), *[(None,) * board.columns] * board.rows, (None,)]
+        self._last = [*zip(empty, np.split(board.base.pixels, self._tops[1:]), strict=True)]
+        starts = range(0, board.base.height, ROWS)
+        self._spans = [
+            slice(bisect(self._tops, top) - 1, bisect_left(self._tops, top + ROWS)) for top in starts
+        ]
 
-    def canvas(self, matrix: Sequence[Sequence[int]]) -> Canvas:
-        """A new canvas with the board and its pieces."""
-        base, y = self._board.base, self._board.y
-        strips = [self._strip(row, *codes) for row, codes in enumerate(matrix)]
-        bottom = y + self._board.px * len(strips)
-        return base.with_pixels(np.concatenate((base.pixels[:y], *strips, base.pixels[bottom:])))
+    def picture(
+        self, matrix: Sequence[Sequence[int]], framed: Iterable[tuple[int, int]] = (), foot: Hashable = None
+    ) -> Picture:
+        """The board with its pieces.
 
-    def _strip(self, row: int, *codes: int) -> Sprite:
-        """All pixels beside and in a row of cells."""
-        key = (row, *codes)
-        strip = self._strips.get(key)
-        if strip is None:
-            px, x, y = self._board.px, self._board.x, self._board.y + row * self._board.px
-            strip = self._board.base.pixels[y : y + px].copy()
-            for column, code in enumerate(codes):
-                cell_key = (row, column, code)
-                cell = self._cells[cell_key] if cell_key in self._cells else self._draw(*cell_key)
-                if cell is not None:
-                    strip[:, x : x + px] = cell
-                x += px
-            if len(self._strips) >= MAX_STRIPS:
-                self._strips.clear()
-            self._strips[key] = strip
-        return strip
+        Args:
+            matrix: The codes, row by row from the top.
+            framed: Row and column of cells with a frame around the piece.
+            foot: What to draw below the board; None for nothing.
+        """
+        strips: list[Strip] = [(), *map(tuple, matrix), (foot,)]
+        for row, column in framed:
+            codes = list(strips[row + 1])
+            codes[column] = Framed(matrix[row][column])
+            strips[row + 1] = tuple(codes)
+        bands, width = [], self._board.base.width
+        for number, span in enumerate(self._spans):
+            key = (self, number, *strips[span])
+            bands.append(find_band(key) or keep_band(key, self._draw(number, strips[span]), width))
+        return Picture.of_bands(bands, self._board.sheet.palette.colours)
 
-    def picture(self, matrix: Sequence[Sequence[int]]) -> Picture:
-        """The board with its pieces."""
-        return self.canvas(matrix).picture()
+    def _draw(self, number: int, strips: Sequence[Strip]) -> bytes:
+        """The pixels of a band."""
+        top, parts = number * ROWS, []
+        for place, strip in enumerate(strips, self._spans[number].start):
+            y = self._tops[place]
+            parts.append(self._draw_strip(place, strip)[max(0, top - y) : top + ROWS - y].data)
+        return b"".join(parts)
 
-    def _draw(self, row: int, column: int, code: int) -> Sprite | None:
-        board, cell, piece = self._board, None, self._piece(row, column, code)
+    def _draw_strip(self, place: int, strip: Strip) -> Sprite:
+        before, pixels = self._last[place]
+        if strip != before:
+            pixels, board, row = pixels.copy(), self._board, place - 1
+            for column, code in enumerate(strip):
+                if code != before[column]:
+                    cell = self._cells.get((row, column, code))
+                    if cell is None:
+                        cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
+                    x = board.x + column * board.px if row < board.rows else 0
+                    pixels[:, x : x + cell.shape[1]] = cell
+            self._last[place] = strip, pixels
+        return pixels
+
+    def _draw_cell(self, row: int, column: int, code: Any) -> Sprite:
+        """The pixels of a cell; the foot is the only one in the row below the board."""
+        board, canvas = self._board, self._board.canvas()
+        if row == board.rows:
+            if code is not None and self._draw_foot is not None:
+                self._draw_foot(canvas, code)
+            return canvas.pixels[self._tops[-1] :].copy()
+        piece = self._piece(row, column, code.code if isinstance(code, Framed) else code)
         if piece is not None:
-            canvas, (x, y, px) = board.canvas(), board.cell(row, column)
             board.put(canvas, row, column, piece)
-            cell = canvas.pixels[y : y + px, x : x + px].copy()
-        self._cells[row, column, code] = cell
-        return cell
+        if isinstance(code, Framed):
+            board.outline(canvas, row, column)
+        x, y, px = board.cell(row, column)
+        return canvas.pixels[y : y + px, x : x + px].copy()

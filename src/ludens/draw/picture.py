@@ -15,7 +15,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import fonts
-from ludens.draw.bands import Band, split, write_png
+from ludens.draw.bands import Band, join_bands, split_bands, write_png
 from ludens.draw.palette import Pixels, nearest_indices
 
 MAX_PIXELS = 1 << 26
@@ -30,7 +30,7 @@ _PAPER, _INK = 255, 30
 
 
 class Picture:
-    """An immutable image. It holds its pixels until it is encoded, and the encoded file from then on.
+    """An immutable image. It holds its pixels or bands until it is encoded, and the file from then on.
 
     Args:
         pixels: Palette indices, shape (height, width), or true colours, shape (height, width, 3). Copied
@@ -42,13 +42,21 @@ class Picture:
     height: int
     _decoded: tuple[Pixels, Pixels | None] | None
     _encoded: tuple[bytes, str] | None
-    _bands: Sequence[Band] | None
+    _bands: tuple[Sequence[Band], Pixels] | None
 
     def __init__(self, pixels: Pixels, palette: Pixels | None = None) -> None:
         pixels = pixels.copy() if pixels.flags.writeable else np.ascontiguousarray(pixels)
         pixels.setflags(write=False)
         self.height, self.width = pixels.shape[:2]
         self._decoded, self._encoded, self._bands = (pixels, palette), None, None
+
+    @staticmethod
+    def of_bands(bands: Sequence[Band], palette: Pixels) -> Picture:
+        """The palette picture with these bands of rows, from the top."""
+        picture = object.__new__(Picture)
+        picture.width, picture.height = bands[0].width, sum([band.rows for band in bands])
+        picture._decoded, picture._encoded, picture._bands = None, None, (bands, palette)
+        return picture
 
     @staticmethod
     def from_bytes(data: bytes) -> Picture:
@@ -87,6 +95,9 @@ class Picture:
     def _decode(self) -> tuple[Pixels, Pixels | None]:
         if (decoded := self._decoded) is not None:
             return decoded
+        if (split := self._bands) is not None:
+            decoded = self._decoded = join_bands(split[0]), split[1]
+            return decoded
         assert self._encoded is not None
         try:
             with _open(self._encoded[0]) as image:
@@ -110,10 +121,11 @@ class Picture:
 
         Each band of rows of a palette picture counts by its own digest.
         """
-        pixels, palette = self._decode()
-        if palette is None:
-            return _hash(pixels, None, pixels.data)
-        return _hash(pixels, palette, b"".join([band.digest for band in self._split(pixels)]))
+        split = self._split()
+        if isinstance(split, np.ndarray):
+            return self._hash(None, split.data)
+        bands, palette = split
+        return self._hash(palette, b"".join([band.digest for band in bands]))
 
     def matches(self, recorded: str) -> bool:
         """Whether this is the picture whose hash an episode recorded.
@@ -123,14 +135,26 @@ class Picture:
         if recorded == self.hash:
             return True
         pixels, palette = self._decode()
-        return recorded == _hash(pixels, palette, pixels.data)
+        return recorded == self._hash(palette, pixels.data)
 
-    def _split(self, pixels: Pixels) -> Sequence[Band]:
-        """The bands of these pixels, which are kept as long as the pixels are."""
-        bands = self._bands or split(pixels)
+    def _hash(self, palette: Pixels | None, content: bytes | memoryview) -> str:
+        """16 hex digits of SHA-256 over the size, the palette and what stands for the pixels."""
+        colours = b"" if palette is None else palette.tobytes()
+        digest = sha256(struct.pack("<III", self.width, self.height, len(colours)) + colours)
+        digest.update(content)
+        return digest.hexdigest()[:16]
+
+    def _split(self) -> tuple[Sequence[Band], Pixels] | Pixels:
+        """Bands of rows and their palette; of a true-colour picture, its pixels."""
+        if (split := self._bands) is not None:
+            return split
+        pixels, palette = self._decode()
+        if palette is None:
+            return pixels
+        split = split_bands(pixels), palette
         if self._decoded is not None:
-            self._bands = bands
-        return bands
+            self._bands = split
+        return split
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Picture) and self.hash == other.hash
@@ -164,12 +188,13 @@ class Picture:
         return self._write_png(fast)
 
     def _write_png(self, fast: bool | None = None) -> bytes:
-        pixels, palette = self._decode()
-        if palette is not None:
-            return write_png(self._split(pixels), palette.tobytes(), fast)
-        out = io.BytesIO()
-        Image.fromarray(pixels).save(out, "PNG", compress_level=1)
-        return out.getvalue()
+        split = self._split()
+        if isinstance(split, np.ndarray):
+            out = io.BytesIO()
+            Image.fromarray(split).save(out, "PNG", compress_level=1)
+            return out.getvalue()
+        bands, palette = split
+        return write_png(bands, palette.tobytes(), fast)
 
     def jpeg(self) -> bytes:
         """The picture as a JPEG file."""
@@ -180,18 +205,11 @@ class Picture:
         return out.getvalue()
 
     def rgb(self) -> Pixels:
-        """True-colour pixels, shape (height, width, 3)."""
+        """Read-only true-colour pixels, shape (height, width, 3)."""
         pixels, palette = self._decode()
         if palette is None:
             return pixels
-        # much faster than `palette[pixels]`: whole pixels of four bytes, then one colour channel at a time
-        table = np.zeros((256, 4), np.uint8)
-        table[: len(palette), :3] = palette
-        four = np.take(table.view(np.uint32)[:, 0], pixels, mode="clip").view(np.uint8)
-        rgb = np.empty((*pixels.shape, 3), np.uint8)
-        for channel in range(3):
-            rgb[..., channel] = four[:, channel::4]
-        return rgb
+        return np.asarray(_with_palette(pixels, palette).convert("RGB"))  # much faster than `palette[pixels]`
 
     def image(self) -> Image.Image:
         """The picture as a Pillow image, of mode "P" or "RGB"."""
@@ -207,14 +225,6 @@ class Picture:
         longest = max(self.width, self.height)
         size = max(1, round(self.width * px / longest)), max(1, round(self.height * px / longest))
         return Picture(np.array(Image.fromarray(self.rgb()).resize(size, Image.Resampling.LANCZOS)))
-
-
-def _hash(pixels: Pixels, palette: Pixels | None, content: bytes | memoryview) -> str:
-    """16 hex digits of SHA-256 over the size, the palette and what stands for the pixels."""
-    colours = b"" if palette is None else palette.tobytes()
-    digest = sha256(struct.pack("<III", pixels.shape[1], pixels.shape[0], len(colours)) + colours)
-    digest.update(content)
-    return digest.hexdigest()[:16]
 
 
 def _with_palette(pixels: Pixels, palette: Pixels) -> Image.Image:

@@ -21,7 +21,7 @@ from ludens.core.options import Touch, option
 from ludens.core.random import Stream
 from ludens.core.reply import ActionFormat, ReplyFormat, fold
 from ludens.core.view import Picture, RenderOptions, View
-from ludens.draw import Board, CellCache, Overlay, Sprite, draw_board, sprite_sheet
+from ludens.draw import Board, Canvas, CellCache, Overlay, Sprite, draw_board, sprite_sheet
 from ludens.draw.sprites import SMALL
 from ludens.games.open_spiel import SpielState
 
@@ -192,7 +192,8 @@ class BoardView(View):
         return self.matrix(state)
 
     def decode(self, lines: Iterable[Iterable[str]]) -> Matrix:
-        return [[self._code_of[symbol] for symbol in line] for line in lines]
+        code_of = self._code_of.__getitem__
+        return [[*map(code_of, line)] for line in lines]
 
     @cached_property
     def _code_of(self) -> Mapping[str, int]:
@@ -333,30 +334,33 @@ class TurnView(BoardView):
     def player(self, seat: str) -> str:
         return seat
 
+    @cached_property
+    def _drawn(self) -> CellCache:
+        return CellCache(self.board, self.piece, self._draw_turn)
+
     def image(self, state: SpielState, seat: str) -> Picture:
-        canvas, sheet = self._drawn.canvas(self.seen(state)), self.board.sheet
-        words = f"{self.player(state.to_act[0])} to move" if state.to_act else "game over"
-        small, passed = sheet.size < SMALL, False
-        for mover, move in state.last.items():
-            squares = self.squares(move)
-            for square in squares:
-                self.board.outline(canvas, *self._positions[square])
-            if not squares:
-                words += f", {self.player(mover)} passed"
-                passed = True
-        if small:
-            if state.to_act:
-                canvas.place(self.icon(state.to_act[0], _STRIP), 1, sheet.size - _STRIP)
+        paths = {mover: self.squares(move) for mover, move in state.last.items()}
+        framed = [self._positions[square] for path in paths.values() for square in path]
+        passed = tuple(mover for mover, path in paths.items() if not path)
+        return self._drawn.picture(self.seen(state), framed, (state.to_act, passed))
+
+    def _draw_turn(self, canvas: Canvas, turn: tuple[Sequence[str], Sequence[str]]) -> None:
+        """Who is to move, and who passed."""
+        (to_act, passed), sheet = turn, self.board.sheet
+        if sheet.size < SMALL:
+            if to_act:
+                canvas.place(self.icon(to_act[0], _STRIP), 1, sheet.size - _STRIP)
             if passed:
                 canvas.fill(_STRIP + 4, sheet.size - _STRIP // 2 - 1, 2 * _STRIP, 3, "ink")
-            return canvas.picture()
+            return
         x, y = self.board.x, sheet.size - sheet.px(_STATUS / 2 + 4)
-        if state.to_act:
+        if to_act:
             side = max(12, sheet.px(22))
-            canvas.centre(self.icon(state.to_act[0], side), x + side // 2, y)
+            canvas.centre(self.icon(to_act[0], side), x + side // 2, y)
             x += side + sheet.px(8)
-        canvas.text(x, y, words, sheet.font_px(17), bold=True)
-        return canvas.picture()
+        words = [f"{self.player(to_act[0])} to move" if to_act else "game over"]
+        words += [f"{self.player(mover)} passed" for mover in passed]
+        canvas.text(x, y, ", ".join(words), sheet.font_px(17), bold=True)
 
     def text(self, state: SpielState, seat: str) -> str:
         last = [f"{self.player(mover)} {move}" for mover, move in state.last.items()]

@@ -47,9 +47,12 @@ NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "
 """Of the pieces, by their letters; in matrices they are numbered in this order, from 1."""
 
 
+_EMPTY = str.maketrans({str(squares): "." * squares for squares in range(1, 9)})
+
+
 def ranks(fen: str) -> list[str]:
     """The ranks of a position, the eighth first: a letter for every piece, a dot for an empty square."""
-    return re.sub(r"\d", lambda empty: "." * int(empty[0]), fen.split(" ", 1)[0]).split("/")
+    return fen.split(" ", 1)[0].translate(_EMPTY).split("/")
 
 
 def notations(spiel: Any) -> dict[str, str]:
@@ -94,6 +97,9 @@ _PROMOTIONS = {
     )
     for seat, rank, last in (("white", 6, 7), ("black", 1, 0))
 }
+
+_ACTION_NAMES: dict[tuple[int, int], str] = {}
+"""By player and number, without moves to the last rank: there, the piece decides whether it is promoted."""
 
 _SEARCH, _LEVEL_DEPTH, _PAWN = "ludens.games.chess.bots:ChessSearch", 2, 100
 """The search that says whether an opening is level, and the lead that it must not find."""
@@ -152,9 +158,14 @@ class Chess(BoardGame):
         return (*_MOVES, *_PROMOTIONS[seat])
 
     def action_name(self, spiel: Any, player: int, action: int) -> str:
-        import pyspiel
+        name = _ACTION_NAMES.get((player, action))
+        if name is None:
+            import pyspiel
 
-        return str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
+            name = str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
+            if name[1] + name[3] not in ("78", "21"):
+                _ACTION_NAMES[player, action] = name
+        return name
 
     def level(self, state: SpielState) -> bool:
         lead: float = load(_SEARCH)().value(state.spiel, _LEVEL_DEPTH)
