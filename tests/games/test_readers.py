@@ -79,8 +79,8 @@ def seconds(reader: ReplyFormat, state: State, seat: str, text: str) -> float:
 def superlinear(reader: ReplyFormat, state: State, seat: str, opening: str, unit: str) -> bool:
     """Whether four times the text takes far more than four times as long: sixteen times is quadratic.
 
-    A quadratic reader needs 0.3 s for 100 kB, a sixteenth of it for 25 kB, and a 256th for 6 kB. What is faster,
-    or takes less than five times as long for 25 kB as for 6 kB, is linear without reading longer texts.
+    A quadratic reader needs 0.3 s for 100 kB, a sixteenth of it for 25 kB, and a 256th for 6 kB. What is
+    faster, or takes less than five times as long for 25 kB as for 6 kB, is linear; longer texts are not read.
     """
 
     def text(size: int) -> str:
