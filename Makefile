@@ -67,7 +67,7 @@ lint: $(VENV)/.ready-dev ## Style (ruff), types (mypy) and layers (import-linter
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(SAY) "types"
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers $(JOBS)
 	@$(SAY) "layers"
 	@$(BIN)/lint-imports --no-logo --no-cache
 

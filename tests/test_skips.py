@@ -61,7 +61,7 @@ def test_missing_package_fails_the_session(test: str, args: str, tmp_path: Path)
 ALLOWED = [
     "slow: runs with --slow",
     "LUDENS_OVERCOOKED_PYTHON is not set",
-    "Chromium is not installed: apt-get install chromium",
+    "Chromium is not installed: apt-get install chromium-headless-shell",
 ]
 
 

@@ -79,20 +79,21 @@ def seconds(reader: ReplyFormat, state: State, seat: str, text: str) -> float:
 def superlinear(reader: ReplyFormat, state: State, seat: str, opening: str, unit: str) -> bool:
     """Whether four times the text takes far more than four times as long: sixteen times is quadratic.
 
-    A quadratic reader needs a tenth of a second and more for 25 kB, so that fast ones need no comparison.
+    A quadratic reader needs 0.3 s for 100 kB, a sixteenth of it for 25 kB, and a 256th for 6 kB. What is
+    faster, or takes less than five times as long for 25 kB as for 6 kB, is linear; longer texts are not read.
     """
 
     def text(size: int) -> str:
         return opening + unit * (size // len(unit))
 
-    def grows(size: int, times: int) -> bool:
-        short, long = (
-            min(seconds(reader, state, seat, text(each)) for _ in range(times)) for each in (size, 4 * size)
-        )
-        return long > 9 * short
+    def least(size: int, times: int) -> float:
+        return min(seconds(reader, state, seat, text(size)) for _ in range(times))
 
-    fast = seconds(reader, state, seat, text(25_000)) < 0.3 / 16
-    return not fast and grows(25_000, 1) and grows(50_000, 3)
+    if (short := least(6_250, 2)) < 0.3 / 256:
+        return False
+    if (long := least(25_000, 1)) < max(0.3 / 16, 5 * short):
+        return False
+    return least(100_000, 1) > 9 * long and least(200_000, 3) > 9 * least(50_000, 3)
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -116,7 +116,7 @@ class Runs:
         if torchrun:
             command += ["torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
         else:
-            command += ["tests.support.launch", str(ranks), sys.executable]
+            command += ["tests.support.launch", str(ranks)]
         command += ["-m", "ludens", "train", str(self.file), "--out", str(out)]
         return subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -197,8 +197,11 @@ SMALL = [("nano", "role"), pytest.param("lora", "group", marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(("model", "kind"), SMALL)
-def test_two_processes_learn_what_one_does(model: str, kind: str, tmp_path: Path, tiny_model: Path) -> None:
-    runs = Runs(tmp_path, model, tiny_model, advantage(kind))
+def test_two_processes_learn_what_one_does(
+    model: str, kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    tiny: Path = tmp_path if model == "nano" else request.getfixturevalue("tiny_model")
+    runs = Runs(tmp_path, model, tiny, advantage(kind))
     # With this seed the second process is almost a second late at first.
     check(runs, runs.alone(), runs.together(2, torchrun=False, seed=9))
 

@@ -67,6 +67,12 @@ def candidates(grid: Sequence[int], cell: int) -> int:
 Grid = tuple[int, ...]
 
 
+@lru_cache(maxsize=256)
+def _open_cells(grid: Grid) -> tuple[tuple[int, int], ...]:
+    """The empty cells of a grid, each with the mask of the digits that may go into it."""
+    return tuple((cell, candidates(grid, cell)) for cell, digit in enumerate(grid) if not digit)
+
+
 def solutions(grid: Sequence[int], order: Sequence[int] | None = None) -> Iterator[Grid]:
     """The solutions of a grid, none when it already breaks a rule; `order` gives the digits to try first."""
     units = open_digits(grid)
@@ -239,8 +245,7 @@ class SudokuState(State):
 
     def _dead_cell(self) -> int | None:
         """An empty cell that no digit fits, if there is one."""
-        grid = self.grid
-        return next((c for c, digit in enumerate(grid) if not digit and not candidates(grid, c)), None)
+        return next((cell for cell, mask in _open_cells(tuple(self.grid)) if not mask), None)
 
     @property
     def solved(self) -> bool:
@@ -254,9 +259,9 @@ class SudokuState(State):
     def legal(self, seat: str) -> Legal:
         if seat not in self.to_act:
             return Legal()
-        empty = (cell for cell, digit in enumerate(self.grid) if not digit)
-        digits = ((cell, digit) for cell in empty for digit in DIGITS[candidates(self.grid, cell)])
-        return Legal(f"{NAMES[cell]}={digit}" for cell, digit in digits)
+        return Legal(
+            f"{NAMES[cell]}={digit}" for cell, mask in _open_cells(tuple(self.grid)) for digit in DIGITS[mask]
+        )
 
     def solution(self, seat: str) -> str | None:
         """The solution's digit for the first empty cell; any legal digit where the grid cannot be solved."""

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
-from ludens.run.report.table import Column, Table, TableRow, Value, latex, markdown, plain
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ludens.run.report.table import (
+    Column,
+    Table,
+    TableRow,
+    Value,
+    _drawn,
+    _folded,
+    _Grid,
+    latex,
+    markdown,
+    plain,
+)
 from ludens.run.stats import Estimate, exactly
 from tests.support.latex import compiled
 
@@ -44,6 +59,15 @@ def test_many_entrants_are_divided_with_all_tasks_in_every_part() -> None:
     heads = [line.split()[1:] for line in text if line.split()[:1] == ["entrant"]]
     assert [name for head in heads for name in head] == names
     assert sum("wire" in line for line in text) == len(heads) == 3
+
+
+ENTRIES = st.sampled_from(("", "a", "0.5\n[0.1, 0.9]", "–", "12.5†", " b ", "x\n\ny", "名", "\t", "🙂"))
+
+
+@given(st.lists(st.tuples(ENTRIES, ENTRIES, ENTRIES), min_size=1, max_size=4), st.sampled_from((12, 80)))
+def test_tables_look_as_rich_draws_them(rows: Sequence[Sequence[str]], width: int) -> None:
+    grid = _Grid(rows, 1, [False, True, False])
+    assert _drawn(grid, width) == _folded(grid, width)
 
 
 def test_long_names_are_wrapped() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
 
@@ -58,6 +58,7 @@ def mark(block: Items, index: int) -> str:
     return f"{index + 1}. " if block.numbered else "- "
 
 
+@lru_cache(maxsize=256)
 def read_blocks(module: str, **values: str) -> tuple[Block, ...]:
     """The manual of a puzzle in `manuals`, by the file of its module, with `$words` substituted.
 

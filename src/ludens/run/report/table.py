@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import isnan
 from textwrap import wrap
 from typing import Literal
@@ -239,6 +239,37 @@ def wrap_lines(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _drawn(grid: _Grid, width: int) -> str:
+    """The grid with a line below its heading, as Rich draws it, in a hundredth of the time."""
+    rows = [[entry.split("\n") for entry in row] for row in grid.rows]
+    columns = [[line for entry in column for line in entry] for column in zip(*rows, strict=True)]
+    widths = [max(map(len, lines)) for lines in columns]
+    plain_text = all(line.isprintable() and _is_narrow(line) for lines in columns for line in lines)
+    if not plain_text or 0 in widths or sum(widths) + GAP * (len(widths) - 1) + 2 > width:
+        return _folded(grid, width)
+    high = max(map(len, rows[0]))
+    rows[0] = [[""] * (high - len(lines)) + lines for lines in rows[0]]  # headings stand on the line
+    drawn = [""]
+    for row in rows:
+        for lines in zip_longest(*row, fillvalue=""):
+            shaped = (
+                line.rstrip().rjust(size) if right else line.ljust(size)
+                for line, size, right in zip(lines, widths, grid.right, strict=True)
+            )
+            drawn.append((" " + (" " * GAP).join(shaped)).rstrip())
+        if row is rows[0]:
+            drawn.append(" " + "─" * (sum(widths) + GAP * (len(widths) - 1)))
+    return "\n".join([*drawn, ""])
+
+
+def _is_narrow(text: str) -> bool:
+    """Whether every character is as wide as a letter."""
+    from rich.cells import cell_len
+
+    return text.isascii() or cell_len(text) == len(text)
+
+
+def _folded(grid: _Grid, width: int) -> str:
+    """The grid as Rich draws it: it breaks what is wider than the terminal, and measures wide characters."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
