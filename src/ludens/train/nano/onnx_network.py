@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -281,9 +281,23 @@ def session(graph: bytes) -> Any:
     """What runs a graph, on one core."""
     import onnxruntime
 
+    _share_arena()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # What an arena keeps between runs is more than the weights; without one a run takes as long.
-    options.enable_cpu_mem_arena = False
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    options.enable_mem_pattern = False
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    made = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    # It keeps the graph, with all weights, to be made again for other providers.
+    made._model_bytes = b""
+    return made
+
+
+@cache
+def _share_arena() -> None:
+    """All sessions work in the same memory, which grows by what is asked for."""
+    import onnxruntime as ort
+
+    place = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    any_size, as_requested, first_bytes, any_waste = 0, 1, 2**20, -1
+    ort.create_and_register_allocator(place, ort.OrtArenaCfg(any_size, as_requested, first_bytes, any_waste))

@@ -82,8 +82,7 @@ class OnnxDecoder:
     def __init__(
         self, size: NanoSize, weights: Mapping[str, Array], marks: Sequence[Mark], precision: Precision
     ) -> None:
-        self.size, self.marks = size, marks
-        self.embed = TokenEmbedding(weights)
+        self.size, self.marks, self.embed = size, marks, TokenEmbedding(weights)
         self._session = session(decoder_graph(size, weights, precision))
         self._names = [f"{part}_{number}" for number in range(size.decoder) for part in PARTS]
 
@@ -200,14 +199,17 @@ class OnnxSampler:
         if precision not in self._seen:
             size = self._stored.size
             encoder = OnnxEncoder(size, self._stored.weights(self._folder), precision)
-            self._seen[precision] = PictureMemory(encoder.look, size.side)
+            fewest = 4 if precision is self._rungs[0].look else 1
+            self._seen[precision] = PictureMemory(encoder.look, size.side, fewest)
             return_memory()
         return self._seen[precision]
 
     def _decoder(self, precision: Precision) -> OnnxDecoder:
         if precision not in self._decoders:
             weights, marks = self._stored.weights(self._folder), marks_of(self.vocabulary.pieces)
-            self._decoders[precision] = OnnxDecoder(self._stored.size, weights, marks, precision)
+            made = OnnxDecoder(self._stored.size, weights, marks, precision)
+            made.embed = next(iter(self._decoders.values()), made).embed
+            self._decoders[precision] = made
             del weights
             return_memory()
         return self._decoders[precision]
