@@ -53,13 +53,12 @@ def _rows(seconds: float) -> Iterator[Row]:
 
 
 def _onnx_rows(weights: Mapping[str, Array], picture: Array, seconds: float) -> Iterator[Row]:
-    from ludens.train.nano.onnx_network import Precision
-    from ludens.train.nano.onnx_player import OnnxDecoder, OnnxEncoder, OnnxSpeaker
+    from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxDecoder, OnnxEncoder, OnnxSpeaker
 
     marks = marks_of(["."] * PIECES)
-    for name, precision in (("onnx", Precision.TWICE), ("int8", Precision.INT8)):
-        encoder = OnnxEncoder(SIZE, weights, precision)
-        decoder = OnnxDecoder(SIZE, weights, marks, precision)
+    for name, rung in (("onnx", EQUAL[0]), ("int8", FAST[0])):
+        encoder = OnnxEncoder(SIZE, weights, rung.look)
+        decoder = OnnxDecoder(SIZE, weights, marks, rung.speak)
 
         def reply(encoder: OnnxEncoder = encoder, decoder: OnnxDecoder = decoder) -> None:
             speaker = OnnxSpeaker(decoder, encoder.look(picture))

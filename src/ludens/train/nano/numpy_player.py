@@ -220,8 +220,6 @@ class NumpySpeaker:
 
 LOOKS = 256 * 2**20
 """Most bytes of seen pictures kept in memory."""
-FEWEST_LOOKS = 4
-"""As many pictures are kept, if they have no more bytes."""
 TURNS = Lock()
 """One model computes at a time, with all cores."""
 
@@ -233,12 +231,13 @@ class PictureMemory:
 
     Args:
         look: What it sees in a picture of bytes, (3, side, side).
+        fewest: As many pictures are kept, if they have no more than `LOOKS` bytes.
     """
 
-    def __init__(self, look: Callable[[Array], Array], side: int) -> None:
+    def __init__(self, look: Callable[[Array], Array], side: int, fewest: int = 4) -> None:
         self._look, self._side = look, side
         self._looks: OrderedDict[str, Array] = OrderedDict()
-        self._most = FEWEST_LOOKS
+        self._most = fewest
 
     def looks(self, pictures: Sequence[Picture | None]) -> list[Array]:
         keys = [picture.hash if picture else "" for picture in pictures]

@@ -1,14 +1,14 @@
-"""The network of a small model as graphs for onnxruntime.
+"""The network of a small model as graphs for onnxruntime, which multiply whole numbers.
 
-Weights of one byte are kept as they are. Where the encoder multiplies in whole numbers, activations are
-rounded: to 8 bits, or twice, the second time what the first has lost.
+Weights have one byte and stay exact. What meets them is rounded to 8 bits: once; twice, the second time what
+the first has lost; or three times, which is as exact as float32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,19 +24,17 @@ CELL = 4
 OPPONENT = np.array([[2 / 3, 2 / 3, 2 / 3], [2, -2, 0], [-1, -1, 2]]) / 127.5
 """From bytes to lightness and two differences of colours, as `numpy_player.opponent` has them."""
 PARTS = ("keys", "values")
+MIDDLE = 128
+"""The byte that stands for zero in weights and rests. Both factors are bytes without a sign: processors
+without dot products of bytes add pairs of the others with saturation."""
 
 
 class Precision(Enum):
-    """Of activations where they meet a weight of the encoder."""
+    """How often activations are rounded where they meet a weight."""
 
-    INT8 = 8
-    TWICE = 16
-    """Rounded twice to 8 bits."""
-    FLOAT = 32
-
-
-_ACCURACY = {Precision.INT8: 4, Precision.FLOAT: 1}
-"""Levels of `MatMulNBits`: whether it rounds activations."""
+    ONCE = 1
+    TWICE = 2
+    THRICE = 3
 
 
 def rounded(matrix: Array) -> tuple[Array, Array]:
@@ -47,6 +45,10 @@ def rounded(matrix: Array) -> tuple[Array, Array]:
     largest = np.abs(matrix).max(1)
     scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
     return np.rint(matrix / scale[:, None]).astype(np.int8), scale
+
+
+def bytes_of(numbers: Array) -> Array:
+    return (numbers.astype(np.int16) + MIDDLE).astype(np.uint8)
 
 
 class _Rounded(NamedTuple):
@@ -60,60 +62,59 @@ class _Rounded(NamedTuple):
 class _Builder:
     """Layers of the network in one graph."""
 
-    def __init__(self, size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> None:
-        self.size, self.weights, self.precision, self.graph = size, weights, precision, Graph()
+    def __init__(self, size: NanoSize, weights: Mapping[str, Array]) -> None:
+        self.size, self.weights, self.graph = size, weights, Graph()
 
     def matrix(self, *names: str) -> Array:
         return np.concatenate([self.weights[f"{name}.weight"] for name in names])
 
-    def linear(self, x: str, *names: str) -> str:
-        """Rows of x times the transposed matrix; each row has a scale of its own where it is rounded."""
-        return self.times(x, self.matrix(*names))
+    def linear(self, x: str, times: int, *names: str) -> str:
+        """Rows of x, rounded so many times with one scale for all, times the transposed matrix."""
+        return self.product(self.rounded(x, times), self.matrix(*names))
 
-    def linear_alike(self, x: str, *names: str) -> str:
-        """The same for rows of unit RMS, which may share a scale: that is faster."""
-        matrix = self.matrix(*names)
-        return (
-            self.times(x, matrix)
-            if self.precision is Precision.FLOAT
-            else self.product(self.rounded(x), matrix)
-        )
+    def linear_by_row(self, x: str, times: int, *names: str) -> str:
+        """The same where rows differ in size: each has a scale of its own."""
+        matrix, add = self.matrix(*names), self.graph.add
+        if times == 1:
+            return self.product_by_row(x, matrix)
+        if times > 2:
+            return self.product(self.rounded(x, times), matrix)
+        largest = add("ReduceMax", add("Abs", x), axes=[-1], keepdims=1)
+        largest = add("Max", largest, self.graph.constant(1e-30))
+        return add("Mul", self.product(self.rounded(add("Div", x, largest), times), matrix), largest)
 
-    def linear_float(self, x: str, *names: str) -> str:
-        """The same with weights in float32: the fastest for a few rows."""
-        return self.graph.add("MatMul", x, self.graph.constant(self.matrix(*names).T))
-
-    def times(self, x: str, matrix: Array) -> str:
+    def product_by_row(self, x: str, matrix: Array) -> str:
         outputs, inputs = matrix.shape
         block = next((size for size in BLOCKS if inputs % size == 0), None)
-        if self.precision is Precision.TWICE or block is None:
-            return self.product(self.rounded(x), matrix)
+        if block is None:
+            return self.product(self.rounded(x, 1), matrix)
         numbers, scale = rounded(matrix)
-        bytes_around_128 = (numbers.astype(np.int16) + 128).reshape(outputs, inputs // block, block)
+        stored = bytes_of(numbers).reshape(outputs, inputs // block, block)
         scales = np.repeat(scale, inputs // block)
         return self.graph.add(
-            "MatMulNBits", x, self.graph.constant(bytes_around_128, "uint8"), self.graph.constant(scales),
-            domain=CONTRIBUTED, K=inputs, N=outputs, bits=8, block_size=block,
-            accuracy_level=_ACCURACY[self.precision],
+            "MatMulNBits", x, self.graph.constant(stored, "uint8"), self.graph.constant(scales),
+            domain=CONTRIBUTED, K=inputs, N=outputs, bits=8, block_size=block, accuracy_level=4,
         )  # fmt: skip
 
-    def rounded(self, x: str) -> list[_Rounded]:
+    def rounded(self, x: str, times: int) -> list[_Rounded]:
         graph = self.graph
-        coarse = _Rounded(*graph.add_many("DynamicQuantizeLinear", 3, x))
-        if self.precision is Precision.INT8:
-            return [coarse]
-        rest = graph.add("Sub", x, graph.add("DequantizeLinear", *coarse))
-        step, zero = graph.add("Mul", coarse.scale, graph.constant(1 / 254)), graph.constant(0, "int8")
-        return [coarse, _Rounded(graph.add("QuantizeLinear", rest, step, zero), step, zero)]
+        parts = [_Rounded(*graph.add_many("DynamicQuantizeLinear", 3, x))]
+        middle, finer = graph.constant(MIDDLE, "uint8"), graph.constant(1 / 254)
+        for _ in range(times - 1):
+            x = graph.add("Sub", x, graph.add("DequantizeLinear", *parts[-1]))
+            step = graph.add("Mul", parts[-1].scale, finer)
+            parts.append(_Rounded(graph.add("QuantizeLinear", x, step, middle), step, middle))
+        return parts
 
     def product(self, parts: list[_Rounded], matrix: Array) -> str:
         numbers, scale = rounded(matrix)
-        stored, scales = self.graph.constant(numbers.T, "int8"), self.graph.constant(scale)
-        inputs = [(part.numbers, stored, part.scale, scales, part.zero) for part in parts]
+        stored, scales = self.graph.constant(bytes_of(numbers).T, "uint8"), self.graph.constant(scale)
+        zero = self.graph.constant(np.full(len(scale), MIDDLE), "uint8")
+        inputs = [(part.numbers, stored, part.scale, scales, part.zero, zero) for part in parts]
         sums = [self.graph.add("MatMulIntegerToFloat", *each, domain=CONTRIBUTED) for each in inputs]
-        return reduce(self.added, sums)
+        return reduce(self.added, reversed(sums))
 
-    def convolved(self, x: str, side: int, name: str) -> str:
+    def convolved(self, x: str, side: int, times: int, name: str) -> str:
         """A convolution of 3 by 3 cells, every second one, over what is positive in (cells, channels)."""
         graph, weight = self.graph, self.matrix(name)
         outputs, channels = weight.shape[:2]
@@ -127,13 +128,9 @@ class _Builder:
             )
             return self.shaped(seen, -1, 9 * channels)
 
-        if self.precision is Precision.FLOAT:
-            product = self.times(around(positive, graph.constant(0.0)), matrix)
-        else:
-            parts = self.rounded(positive)
-            parts = [part._replace(numbers=around(part.numbers, part.zero)) for part in parts]
-            product = self.product(parts, matrix)
-        return self.added(product, graph.constant(self.weights[f"{name}.bias"]))
+        parts = self.rounded(positive, times)
+        parts = [part._replace(numbers=around(part.numbers, part.zero)) for part in parts]
+        return self.added(self.product(parts, matrix), graph.constant(self.weights[f"{name}.bias"]))
 
     def rms(self, x: str, width: int, rms: float = 1.0) -> str:
         """Rows at this RMS."""
@@ -214,29 +211,28 @@ def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
     Cells are (cells, bytes of a cell less the mean of each colour); keys and values (layers, 2, heads,
     patches, width of a head).
     """
-    build, width, heads = _Builder(size, weights, precision), size.width, size.heads
+    build, width, heads, times = _Builder(size, weights), size.width, size.heads, precision.value
     graph, side = build.graph, size.side // CELL
     first, bias = build.matrix("encoder.stem.0"), weights["encoder.stem.0.bias"]
     cells = graph.input("cells", "float32", [side * side, CELL * CELL * 3])
-    matrix = np.einsum("cd,ocij->ijdo", OPPONENT, first)
+    matrix = np.einsum("cd,ocij->dijo", OPPONENT, first)
     seen = graph.add("MatMul", cells, graph.constant(matrix.reshape(-1, len(first))))
     x = build.added(seen, graph.constant(bias))
     for number in (1, 2):
-        x, side = build.convolved(x, side, f"encoder.stem.{number}"), side // 2
+        x, side = build.convolved(x, side, times, f"encoder.stem.{number}"), side // 2
     x, places = build.shaped(x, 1, side * side, width), patch_places(size)
     x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.position.weight"].T))
     for number in range(size.encoder):
         name = f"encoder.blocks.{number}"
         both = f"{name}.attention.query", f"{name}.attention.key_value"
-        mixed = build.linear_alike(build.rms(x, width), *both)
-        half = precision is Precision.INT8
-        found = build.attend_half(mixed) if half else build.attend(*build.normed(mixed))[0]
-        x = build.added(x, build.linear(found, f"{name}.attention.out"))
-        hidden = build.squared(build.linear_alike(build.rms(x, width), f"{name}.mlp.up"))
-        x = build.added(x, build.linear(hidden, f"{name}.mlp.down"))
+        mixed = build.linear(build.rms(x, width), times, *both)
+        found = build.attend_half(mixed) if times == 1 else build.attend(*build.normed(mixed))[0]
+        x = build.added(x, build.linear_by_row(found, times, f"{name}.attention.out"))
+        hidden = build.squared(build.linear(build.rms(x, width), times, f"{name}.mlp.up"))
+        x = build.added(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
     x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.key.weight"].T))
     names = [f"decoder.blocks.{number}.look.key_value" for number in range(size.decoder)]
-    looks = build.linear_alike(x, *names)
+    looks = build.linear_by_row(x, times, *names)
     looks = build.shaped(looks, len(places), size.decoder, 2, heads, width // heads)
     looks = graph.add("Transpose", looks, perm=[1, 2, 3, 0, 4])
     keys, values = graph.add_many("Split", 2, looks, graph.constant([1, 1], "int64"), axis=1)
@@ -248,39 +244,34 @@ def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
 def decoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:
     """From embedded tokens, (1, tokens, width), to the logits after the last of them.
 
-    Activations of 8 bits or of float32.
-
     Further inputs are `first`, the number of the first token whose logits are wanted, counted from the end;
     of each layer `look_keys_N` and `look_values_N`, (1, heads, patches, width of a head), and `keys_N` and
     `values_N` of earlier tokens, (1, heads, tokens, width of a head). The outputs are the logits, (1, tokens,
     vocabulary), and in that order keys and values of all tokens.
     """
-    build, width, heads = _Builder(size, weights, precision), size.width, size.heads
+    build, width, heads, times = _Builder(size, weights), size.width, size.heads, precision.value
     graph, head = build.graph, width // heads
     x, first = graph.input("x", "float32", [1, "new", width]), graph.input("first", "int64", [1])
-    linear = build.linear if precision is Precision.INT8 else build.linear_float
+    linear = build.linear_by_row if precision is Precision.ONCE else build.linear
     kept: list[str] = []
     for number in range(size.decoder):
         name, patches = f"decoder.blocks.{number}", (size.side // STRIDE) ** 2
         look = [graph.input(f"look_{part}_{number}", "float32", [1, heads, patches, head]) for part in PARTS]
         past = [graph.input(f"{part}_{number}", "float32", [1, heads, "past", head]) for part in PARTS]
         both = f"{name}.attention.query", f"{name}.attention.key_value"
-        matched = build.normed(linear(build.rms(x, width), *both))
+        matched = build.normed(linear(build.rms(x, width), times, *both))
         found, *all_tokens = build.attend(*matched, *past)
         kept += all_tokens
-        x = build.added(x, linear(found, f"{name}.attention.out"))
-        query = build.rms_heads(linear(build.rms(x, width), f"{name}.look.query"), width)
+        x = build.added(x, linear(found, times, f"{name}.attention.out"))
+        query = build.rms_heads(linear(build.rms(x, width), times, f"{name}.look.query"), width)
         [found] = build.attend(query, *look)
-        x = build.added(x, linear(found, f"{name}.look.out"))
-        hidden = build.squared(linear(build.rms(x, width), f"{name}.mlp.up"))
-        x = build.added(x, linear(hidden, f"{name}.mlp.down"))
+        x = build.added(x, linear(found, times, f"{name}.look.out"))
+        hidden = build.squared(linear(build.rms(x, width), times, f"{name}.mlp.up"))
+        x = build.added(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
     end, axis = graph.constant([2**31 - 1], "int64"), graph.constant([1], "int64")
     asked = graph.add("Slice", x, first, end, axis)
-    graph.output(
-        linear(build.rms(asked, width), "decoder.head"),
-        "float32",
-        [1, "asked", len(weights["decoder.head.weight"])],
-    )
+    logits = linear(build.rms(asked, width), times, "decoder.head")
+    graph.output(logits, "float32", [1, "asked", len(weights["decoder.head.weight"])])
     for value in kept:
         graph.output(value, "float32", [1, heads, "all", head])
     return graph.model()
@@ -290,7 +281,23 @@ def session(graph: bytes) -> Any:
     """What runs a graph, on one core."""
     import onnxruntime
 
+    _share_arena()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    options.enable_mem_pattern = False
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    made = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    # It keeps the graph, with all weights, to be made again for other providers.
+    made._model_bytes = b""
+    return made
+
+
+@cache
+def _share_arena() -> None:
+    """All sessions work in the same memory, which grows by what is asked for."""
+    import onnxruntime as ort
+
+    place = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    any_size, as_requested, first_bytes, any_waste = 0, 1, 2**20, -1
+    ort.create_and_register_allocator(place, ort.OrtArenaCfg(any_size, as_requested, first_bytes, any_waste))

@@ -1,8 +1,8 @@
-"""A small model in onnxruntime, faster than the plain numpy player.
+"""A small model in onnxruntime, faster than the plain numpy player, with the same replies.
 
-By default its replies are those of the plain player: where two tokens are almost equally likely, the picture
-is looked at again in float32. With activations of 8 bits that would be too often: `int8` replies at once, and
-where moves are equally good it may choose another one than the plain player.
+It looks at a picture in coarse numbers first. Where these cannot tell which of two tokens is the more likely
+one (`margins`), it looks again in finer numbers. `int8` never looks again, and where moves are equally good
+it may choose another one than the plain player.
 
 The reply to the last question of the same kind is a guess: its tokens are checked many at a time, and the
 first that is wrong ends the guess.
@@ -11,17 +11,19 @@ first that is wrong ends the guess.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from itertools import repeat
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
 from ludens.train.nano.inputs import HEAD, Mark, TextCursor, clipped, marks_of
+from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
     PictureMemory,
@@ -33,8 +35,27 @@ from ludens.train.nano.numpy_player import (
 from ludens.train.nano.onnx_network import CELL, PARTS, Precision, decoder_graph, encoder_graph, session
 from ludens.train.nano.weights import Array, NanoSize, StoredModel
 
-MARGIN = 0.01
-"""Logits of the two most likely tokens that differ by less may be in the other order in float32."""
+
+class Rung(NamedTuple):
+    """How exactly it looks and speaks.
+
+    Replies are in doubt where the two best tokens differ by less than the margin. This one is for questions
+    of a kind that was not measured. None: such questions begin on the next rung.
+    """
+
+    look: Precision
+    speak: Precision
+    margin: float | None
+
+
+EQUAL = (
+    Rung(Precision.ONCE, Precision.TWICE, None),
+    Rung(Precision.TWICE, Precision.TWICE, 0.05),
+    Rung(Precision.THRICE, Precision.THRICE, 0.0),
+)
+"""In turn as long as a reply is in doubt: the replies of the plain player."""
+FAST = (Rung(Precision.ONCE, Precision.ONCE, 0.0),)
+
 GUESSED = 6
 """Tokens that are guessed first; more after right guesses, at most `MOST_GUESSED`."""
 MOST_GUESSED = 24
@@ -48,9 +69,10 @@ class OnnxEncoder:
     def look(self, picture: Array) -> Array:
         """Of a picture, (3, side, side), keys and values: (layers, 2, 1, heads, patches, head width)."""
         side = self._cells
-        by_cell = picture.reshape(3, side, CELL, side, CELL).transpose(1, 3, 2, 4, 0)
-        cells = by_cell.reshape(side * side, -1).astype(np.float32)
-        cells -= np.tile(picture.mean((1, 2)).astype(np.float32), CELL * CELL)
+        # The bytes of a cell's row are one number while the cells are put in order, which is faster.
+        by_cell = picture.view(np.uint32).reshape(3, side, CELL, side).transpose(1, 3, 0, 2)
+        cells = np.ascontiguousarray(by_cell).view(np.uint8).reshape(side * side, -1).astype(np.float32)
+        cells -= np.repeat(picture.mean((1, 2)).astype(np.float32), CELL * CELL)
         [looks] = self._session.run(None, {"cells": cells})
         seen: Array = looks[:, :, None]
         return seen
@@ -60,8 +82,7 @@ class OnnxDecoder:
     def __init__(
         self, size: NanoSize, weights: Mapping[str, Array], marks: Sequence[Mark], precision: Precision
     ) -> None:
-        self.size, self.marks = size, marks
-        self.embed = TokenEmbedding(weights)
+        self.size, self.marks, self.embed = size, marks, TokenEmbedding(weights)
         self._session = session(decoder_graph(size, weights, precision))
         self._names = [f"{part}_{number}" for number in range(size.decoder) for part in PARTS]
 
@@ -112,61 +133,91 @@ class OnnxSpeaker:
             self._past = [np.ascontiguousarray(kept[:, :, :-tokens]) for kept in self._past]
 
 
+Said = tuple[list[int], list[float]]
+"""The tokens of a reply, and their log-probabilities."""
+
+
 class OnnxSampler:
-    """Network and vocabulary; replies are the most likely tokens.
+    """Network and vocabulary; replies are the most likely tokens."""
 
-    Args:
-        precision: Of what it sees at first; at `INT8` it never looks again.
-    """
-
-    def __init__(self, folder: Path, max_tokens: int, batch: int, precision: Precision) -> None:
+    def __init__(
+        self, folder: Path, max_tokens: int, batch: int, rungs: Sequence[Rung], margins: Margins
+    ) -> None:
         self._stored = stored = StoredModel.read(folder)
         self.vocabulary, self.prompts, self.batch = stored.vocabulary, stored.prompts, batch
-        self.unsure = 0
-        """Replies for which it looked again."""
-        self._folder, self._max_tokens = folder, max_tokens
+        self.doubts = Counter[Rung]()
+        """Replies that were in doubt."""
+        self._folder, self._max_tokens, self._rungs, self._margins = folder, max_tokens, rungs, margins
         self._longest = stored.size.longest - max_tokens
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
-        self._margin = 0.0 if precision is Precision.INT8 else MARGIN
-        weights = stored.weights(folder)
-        self._decoder = OnnxDecoder(stored.size, weights, marks_of(stored.vocabulary.pieces), precision)
-        self._seen = PictureMemory(OnnxEncoder(stored.size, weights, precision).look, stored.size.side)
-        self._seen_again: PictureMemory | None = None
+        self._seen: dict[Precision, PictureMemory] = {}
+        self._decoders: dict[Precision, OnnxDecoder] = {}
         self._guesses: dict[tuple[int, ...], list[int]] = {}
-        del weights
-        return_memory()
 
     def encode(self, prompt: str) -> list[int]:
         return clipped(self.vocabulary.encode(prompt), self._longest)
 
+    def kind(self, prompt: Sequence[int]) -> str:
+        return self.vocabulary.decode(prompt[:KIND])
+
     def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
         last = [some[-1] if some else None for some in pictures]
         with TURNS, one_core():
-            replies = list(threads().map(self._reply, prompts, self._seen.looks(last), repeat(self._margin)))
-            unsure = [number for number, reply in enumerate(replies) if reply is None]
-            if unsure:
-                looks = self._exactly().looks([last[number] for number in unsure])
-                again = threads().map(self._reply, [prompts[number] for number in unsure], looks, repeat(0.0))
-                for number, reply in zip(unsure, again, strict=True):
-                    replies[number] = reply
-        self.unsure += len(unsure)
+            replies = self._replies(prompts, last)
         rows = zip(prompts, replies, pictures, strict=True)
-        return [Tokens(prompt, *reply, 1.0, self._suppressed, some) for prompt, reply, some in rows if reply]
+        return [Tokens(prompt, *reply, 1.0, self._suppressed, some) for prompt, reply, some in rows]
 
-    def _exactly(self) -> PictureMemory:
-        """What it sees in float32."""
-        if self._seen_again is None:
-            size, weights = self._stored.size, self._stored.weights(self._folder)
-            self._seen_again = PictureMemory(OnnxEncoder(size, weights, Precision.FLOAT).look, size.side)
+    def _replies(self, prompts: Sequence[list[int]], pictures: Sequence[Picture | None]) -> list[Said]:
+        replies: dict[int, Said] = {}
+        for number, rung in enumerate(self._rungs):
+            margins = {
+                n: self._margin(prompt, number) for n, prompt in enumerate(prompts) if n not in replies
+            }
+            asked = {n: margin for n, margin in margins.items() if margin is not None}
+            if not asked:
+                continue
+            looks = self._memory(rung.look).looks([pictures[n] for n in asked])
+            speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
+            said = threads().map(self._reply, [prompts[n] for n in asked], speakers, asked.values())
+            replies |= {n: reply for n, reply in zip(asked, said, strict=True) if reply is not None}
+            self.doubts[rung] += sum(n not in replies for n in asked)
+        return [replies[n] for n in range(len(prompts))]
+
+    def _margin(self, prompt: Sequence[int], number: int) -> float | None:
+        measured = self._margins.get(self.kind(prompt), ())
+        return measured[number] if number < len(measured) else self._rungs[number].margin
+
+    def logits(self, rung: Rung, prompt: Sequence[int], reply: Sequence[int], picture: Picture) -> Array:
+        """Before each token of a reply, (tokens, vocabulary)."""
+        with TURNS, one_core():
+            [look] = self._memory(rung.look).looks([picture])
+            found = OnnxSpeaker(self._decoder(rung.speak), look).take([*prompt, *reply[:-1]], len(reply))
+        found[:, self._suppressed] = -np.inf
+        return found
+
+    def _memory(self, precision: Precision) -> PictureMemory:
+        if precision not in self._seen:
+            size = self._stored.size
+            encoder = OnnxEncoder(size, self._stored.weights(self._folder), precision)
+            fewest = 4 if precision is self._rungs[0].look else 1
+            self._seen[precision] = PictureMemory(encoder.look, size.side, fewest)
+            return_memory()
+        return self._seen[precision]
+
+    def _decoder(self, precision: Precision) -> OnnxDecoder:
+        if precision not in self._decoders:
+            weights, marks = self._stored.weights(self._folder), marks_of(self.vocabulary.pieces)
+            made = OnnxDecoder(self._stored.size, weights, marks, precision)
+            made.embed = next(iter(self._decoders.values()), made).embed
+            self._decoders[precision] = made
             del weights
             return_memory()
-        return self._seen_again
+        return self._decoders[precision]
 
-    def _reply(self, prompt: list[int], looks: Array, margin: float) -> tuple[list[int], list[float]] | None:
-        """Tokens and their log-probabilities; None where two tokens differ by less than the margin."""
+    def _reply(self, prompt: list[int], speaker: OnnxSpeaker, margin: float) -> Said | None:
+        """None where two tokens differ by less than the margin."""
         kind = tuple(prompt[:HEAD])
         guess = self._guesses.get(kind, [])
-        speaker = OnnxSpeaker(self._decoder, looks)
         said: list[int] = []
         values: list[float] = []
         new, ahead = prompt, GUESSED

@@ -11,10 +11,19 @@ from ludens.core.options import Touch, configure, option
 from ludens.core.policy import declares
 from ludens.core.spec import Spec
 from ludens.models.trained import games_of_checkpoint
+from ludens.train.nano.margins import read_margins
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.numpy_player import NumpySampler
 from ludens.train.nano.roles import RoleSampler
-from ludens.train.nano.weights import ROLES, SETTINGS, StoredModel, holds_nano, read_roles
+from ludens.train.nano.weights import (
+    ROLES,
+    SETTINGS,
+    WEIGHTS,
+    StoredModel,
+    has_bytes,
+    holds_nano,
+    read_roles,
+)
 
 SHIPPED = Path(__file__).parent / "weights"
 """The model that comes with Ludens."""
@@ -77,16 +86,20 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
     max_tokens, device = settings.max_tokens or stored.max_tokens, settings.device
     if max_tokens >= stored.size.longest:
         raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
+    exact = device not in (AUTO, ONNX[0]) or has_bytes(folder / WEIGHTS)
     if device == AUTO:
-        device = NUMPY if settings.temperature or find_spec("onnxruntime") is None else ONNX[0]
+        fast = exact and not settings.temperature and find_spec("onnxruntime") is not None
+        device = ONNX[0] if fast else NUMPY
+    elif not exact:
+        remedy = "ludens train export with --dtype int8, or device=int8, which rounds them"
+        raise BadOption(f"{name} with device={device} needs weights of one byte: {remedy}.")
     if device == NUMPY:
         return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     if device in ONNX:
-        from ludens.train.nano.onnx_network import Precision
-        from ludens.train.nano.onnx_player import OnnxSampler
+        from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxSampler
 
-        precision = Precision.TWICE if device == ONNX[0] else Precision.INT8
-        return OnnxSampler(folder, max_tokens, settings.batch or NUMPY_BATCH, precision)
+        rungs, margins = (EQUAL, read_margins(folder)) if device == ONNX[0] else (FAST, {})
+        return OnnxSampler(folder, max_tokens, settings.batch or NUMPY_BATCH, rungs, margins)
     from ludens.train.nano.policy import NanoPolicy
 
     options = {"temperature": settings.temperature, "max_tokens": max_tokens, "device": device}

@@ -145,6 +145,15 @@ def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
     return told, sha256(body).hexdigest()
 
 
+def has_bytes(file: Path) -> bool:
+    """Whether matrices are stored in whole numbers of one byte."""
+    try:
+        header, _ = _split(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{file} is not a safetensors file of weights: {error}.") from None
+    return any(isinstance(entry, dict) and entry.get("dtype") == "I8" for entry in header.values())
+
+
 def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | None = None) -> bytes:
     """A file of float32 tensors in this number format, rounded to the nearest.
 
