@@ -16,6 +16,7 @@ from tests.support.commands import BLOCK, COMMENTED, ROOT, blocks, check_inline,
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 QUICK = ("CONTRIBUTING.md", "docs/quick-start.md")
 """Pages whose commands run in every test run; the others take seconds to minutes."""
+CHECKER = "tests.support.commands"
 SMALL = "ludens eval playground-mini --tasks rule/tic_tac_toe --model bot/random --limit 2 --out"
 PREPARED = {
     "README.md": [f"{SMALL} runs/..."],
@@ -42,13 +43,13 @@ def runnable() -> list[object]:
     return [pytest.param(p, id=named(p), marks=() if named(p) in QUICK else pytest.mark.slow) for p in pages]
 
 
-def in_folder(folder: Path, *arguments: str) -> str:
-    """What the program that checks commands prints, in a folder that looks like a checkout."""
+def in_folder(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module in a folder that looks like a checkout."""
     for name in ("benchmarks", "docs", "recipes", "src", "tests"):
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / name)
     keys = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"), "none")
-    ended = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-W", "error", "-m", *arguments],
         cwd=folder,
         env={**os.environ, **keys, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
@@ -56,18 +57,28 @@ def in_folder(folder: Path, *arguments: str) -> str:
         text=True,
         check=False,
     )
-    return ended.stdout.strip() + (ended.stderr if ended.returncode > 1 else "")
+
+
+def problems(folder: Path, *arguments: str) -> str:
+    """What the program that checks commands finds, or why it ended without saying so."""
+    ended = in_folder(folder, CHECKER, *arguments)
+    return ended.stdout.strip() or (ended.stderr if ended.returncode else "")
 
 
 def test_commands_of_all_pages_are_right(tmp_path: Path) -> None:
-    assert in_folder(tmp_path, "tests.support.commands", *map(str, PAGES)) == ""
+    assert problems(tmp_path, *map(str, PAGES)) == ""
 
 
 @pytest.mark.parametrize("page", runnable())
 def test_commands_run(page: Path, tmp_path: Path) -> None:
     for line in PREPARED.get(named(page), ()):
-        in_folder(tmp_path, *line.split())
-    assert in_folder(tmp_path, "tests.support.commands", "--run", str(page)) == ""
+        prepared = in_folder(tmp_path, *line.split())
+        assert prepared.returncode == 0, prepared.stderr
+    assert problems(tmp_path, "--run", str(page)) == ""
+
+
+def test_a_checker_that_breaks_is_noticed(tmp_path: Path) -> None:
+    assert "FileNotFoundError" in problems(tmp_path, str(tmp_path / "none.md"))
 
 
 def test_needs_are_known_to_the_site() -> None:

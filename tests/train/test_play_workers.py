@@ -65,6 +65,30 @@ def test_workers_play_the_same_games(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert shared.history[1]["sample_s"] > 0
 
 
+def test_files_of_past_selves_go_with_them(tmp_path: Path) -> None:
+    past = recipe(
+        run={"iterations": 5},
+        population={"every": 1, "size": 2},
+        play={"episodes": 1, "held_out": 0, "workers": 1},
+        opponents=[{"players": {"o": "past"}}],
+    )
+    trainer = Trainer(past, policy(), tmp_path)
+    assert trainer.workers is not None
+    files = Path(trainer.workers._folder.name)
+
+    async def go() -> None:
+        try:
+            for _ in range(4):
+                await trainer.iterate()
+                assert len(trainer.league.copies) == 2
+                assert len(list(files.iterdir())) <= 3  # the learner, the first one and the last but one
+        finally:
+            await trainer.close()
+
+    asyncio.run(go())
+    assert not files.exists()
+
+
 def test_a_worker_that_dies_is_one_sentence(tmp_path: Path) -> None:
     trainer = Trainer(replace(SMALL, play=replace(SMALL.play, workers=1)), policy(), tmp_path)
 

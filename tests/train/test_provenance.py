@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree, move
 
 import numpy as np
 import orjson
@@ -14,6 +15,7 @@ from ludens.train.nano.inputs import Vocabulary
 from ludens.train.nano.provenance import COMMIT, PROVENANCE, commit, learnt, means, of_checkpoint, started
 from ludens.train.nano.weights import (
     NUMBERS,
+    ROLES,
     SETTINGS,
     WEIGHTS,
     NanoSize,
@@ -22,7 +24,9 @@ from ludens.train.nano.weights import (
     metadata_of,
     packed,
     read_weights,
+    verify_model,
     verify_weights,
+    write_roles,
 )
 
 SIZE = NanoSize(width=32, heads=1, encoder=1, decoder=1, side=64, longest=16)
@@ -168,3 +172,62 @@ def test_other_settings_are_noticed(run: Path, tmp_path: Path) -> None:
 def test_a_model_that_says_nothing_is_not_verified(tmp_path: Path) -> None:
     export(model(tmp_path / "a" / "b" / "c"), tmp_path / "out", "int8")
     assert [check.ok for check in verify_weights(tmp_path / "out")] == [False]
+
+
+@pytest.fixture
+def roles(run: Path, tmp_path: Path) -> Path:
+    """An exported model whose roles have weights of their own."""
+    for role in ("o", "x"):
+        model(run / role)
+    write_roles(run, "tic_tac_toe", ("o", "x"))
+    export(run, tmp_path / "out", "int8")
+    return tmp_path / "out"
+
+
+def test_every_role_of_a_model_is_checked(
+    roles: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(roles.parent)
+    assert main(["verify", "nano/out"]) == 0
+    assert {"ok     o: numbers", "ok     x: numbers"} <= {
+        " ".join(line.rsplit(" ", 1)[:1]) for line in capsys.readouterr().out.splitlines()
+    }
+    weights = roles / "x" / WEIGHTS
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert main(["verify", "nano/out"]) == 1
+    failed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("FAILED")]
+    assert [line.rsplit(" ", 1)[0] for line in failed] == ["FAILED x: numbers"]
+    weights.unlink()
+    assert main(["verify", "nano/out"]) == 2
+    assert str(Path("x") / WEIGHTS) in capsys.readouterr().err
+
+
+def test_roles_that_were_exchanged_added_or_renamed_are_noticed(run: Path, roles: Path) -> None:
+    def failed() -> set[str]:
+        return {check.what for check in verify_model(roles) if not check.ok}
+
+    assert failed() == set()
+    state = run / "training.json"
+    state.write_bytes(state.read_bytes().replace(b"d1", b"d2"))
+    export(run, roles.parent / "later", "int8")
+    copytree(roles.parent / "later" / "x", roles / "x", dirs_exist_ok=True)
+    assert failed() == {"all roles come from one run"}
+    copytree(roles.parent / "later", roles, dirs_exist_ok=True)
+    assert failed() == set()
+    move(roles / "o", roles / "other")
+    move(roles / "x", roles / "o")
+    move(roles / "other", roles / "x")
+    assert failed() == {"o: role", "x: role"}
+    copytree(roles / "x", roles / "y")
+    assert failed() == {"roles of tic_tac_toe", "o: role", "x: role"}
+    write_roles(roles, "chess", ("o", "x", "y"))
+    assert failed() == {f"{role}: {what}" for role in "oxy" for what in ("role", "game")}
+
+
+@pytest.mark.parametrize("roles", [["../o"], [".."], ["/o"], [""], [], "o", [1]])
+def test_roles_are_no_paths(tmp_path: Path, roles: object) -> None:
+    (tmp_path / ROLES).write_bytes(orjson.dumps({"game": "tic_tac_toe", "roles": roles}))
+    with pytest.raises(BadFile, match=ROLES):
+        verify_model(tmp_path)

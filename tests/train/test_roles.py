@@ -16,6 +16,7 @@ from ludens.cli import main  # noqa: E402
 from ludens.concurrent import play_sync  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.core.view import Picture  # noqa: E402
+from ludens.models import model  # noqa: E402
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.roles import RolePolicy  # noqa: E402
@@ -87,6 +88,7 @@ def test_a_stored_model_plays_and_goes_on(tmp_path: Path) -> None:
     for folder in (checkpoint, tmp_path / "small"):
         episode = play_sync(GAME, {seat: agent(f"nano/{folder}", GAME) for seat in GAME.seats}, 0)
         assert episode.status != "void"
+        assert model(f"nano/{folder}").trained_on == {"tic_tac_toe"}
 
 
 @pytest.mark.parametrize(

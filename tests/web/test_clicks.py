@@ -97,10 +97,11 @@ async def click(page: Page, place: Place) -> None:
 
 
 def first_places(game: str) -> tuple[Any, ludens.Places]:
-    """The first state of seed 0, and the places of the seat that begins."""
+    """The first state of seed 0, and the places of the seat that begins, seen from its own side."""
     made = ludens.make(game)
     state = made.start(0)
-    return state, made.view(RenderOptions()).places(state, state.to_act[0])
+    seat = state.to_act[0]
+    return state, made.view(RenderOptions(side=seat)).places(state, seat)
 
 
 async def missed(page: Page, places: ludens.Places, actions: Sequence[str]) -> list[tuple[str, list[str]]]:

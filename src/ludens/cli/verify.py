@@ -57,7 +57,7 @@ def verify(
     not planned, or is missing from a run that was finished; 2 for a damaged pack.
 
     `ludens verify nano`, or nano/FOLDER, compares the files of a small model with what they say about
-    themselves: numbers, settings, recipe, commit, seeds and data.
+    themselves: numbers, settings, recipe, commit, seeds and data; of every role that has its own weights.
     """
     at_least("--workers", workers or 0, 0)
     if run.parts[:1] == (NANO,) and not (run / "run.json").exists():
@@ -131,12 +131,12 @@ _FIELDS = (
 
 def _verify_nano(spec: Path, json: bool) -> int:
     from ludens.train.nano.player import SHIPPED
-    from ludens.train.nano.weights import verify_weights
+    from ludens.train.nano.weights import verify_model
 
     folder = Path(*spec.parts[1:]) if len(spec.parts) > 1 else SHIPPED
     if not folder.exists():  # a path has one slash where nano//absolute has two
         folder = Path("/") / folder if (Path("/") / folder).exists() else folder
-    checks = verify_weights(folder)
+    checks = verify_model(folder)
     if json:
         json_out([asdict(check) for check in checks])
     else:

@@ -4,7 +4,7 @@ bots, pictures and replies."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -79,6 +79,7 @@ class RolloutWorkers:
             replace(job, number=place if job.number is None else job.number) for place, job in enumerate(jobs)
         ]
         places = {job.number: place for place, job in enumerate(numbered)}
+        self._forget({*self._written} - {*copies, LEARNER})
         policies = {name: self._copy(name, policy) for name, policy in copies.items()}
         policies[LEARNER] = self._copy(LEARNER, player)
         shares = [tuple(numbered[worker :: self.count]) for worker in range(self.count)]
@@ -101,12 +102,18 @@ class RolloutWorkers:
         before, folder = self._written.get(name, (None, Path()))
         if before is not policy or name == LEARNER:
             if before is not None:
-                rmtree(folder)
+                self._forget([name])
             folder = Path(self._folder.name) / str(next(self._numbers))
             folder.mkdir()
             policy.save(folder)
             self._written[name] = policy, folder
         return Copy(folder, policy.seeds)
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """Remove the files of policies that play no more."""
+        for name in names:
+            _, folder = self._written.pop(name)
+            rmtree(folder)
 
     def close(self) -> None:
         processes = list((self._pool._processes or {}).values())

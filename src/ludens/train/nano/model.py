@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
@@ -44,6 +44,9 @@ class SeededSampler(Sampler, Protocol):
     ) -> list[Tokens]: ...
 
 
+S = TypeVar("S", bound=Sampler)
+
+
 class NanoQuestion(NamedTuple):
     """A request in the queue of the batcher."""
 
@@ -53,7 +56,7 @@ class NanoQuestion(NamedTuple):
     """Of the draws, where they must not depend on the batch."""
 
 
-class NanoModel(Model):
+class NanoModel(Model, Generic[S]):
     """Answers requests that come with the question itself (`Request.ask`).
 
     Args:
@@ -63,16 +66,16 @@ class NanoModel(Model):
     """
 
     def __init__(
-        self, spec: str, load: Callable[[], Sampler], gather: float = 0.005, in_thread: bool = True
+        self, spec: str, load: Callable[[], S], gather: float = 0.005, in_thread: bool = True
     ) -> None:
         super().__init__(spec)
         self._load, self._gather, self._in_thread = load, gather, in_thread
-        self._sampler: Sampler | None = None
+        self._sampler: S | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batcher: Batcher[NanoQuestion, Tokens] | None = None
 
     @property
-    def sampler(self) -> Sampler:
+    def sampler(self) -> S:
         if self._sampler is None:
             self._sampler = self._load()
         return self._sampler
@@ -112,14 +115,13 @@ class NanoModel(Model):
         self._stop()
 
 
-class LiveModel(NanoModel):
+class LiveModel(NanoModel[SeededSampler]):
     """Draws with the weights in training, each request by its own seed."""
 
     def __init__(self, load: Callable[[], SeededSampler]) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
         super().__init__("nano/live", load, gather=600.0, in_thread=False)
-        self._policy = load
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         prompts, pictures, seeds = zip(*questions, strict=True)
-        return self._policy().sample(prompts, pictures, None if None in seeds else seeds)
+        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)

@@ -50,7 +50,7 @@ class NanoSettings:
 
 
 @declares(NanoSettings, Touch.READ)
-def nano_model(spec: Spec) -> NanoModel:
+def nano_model(spec: Spec) -> NanoModel[Sampler]:
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
     settings = configure(NanoSettings, spec.options, spec.name)
@@ -63,7 +63,9 @@ def nano_model(spec: Spec) -> NanoModel:
     unnamed = {"batch"} if settings.device == "int8" else {"batch", "device"}
     identity = {name: text for name, text in spec.options.items() if name not in unnamed}
     model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))
-    model.trained_on = games_of_checkpoint(folder, SETTINGS)
+    roles = read_roles(folder)[1] if (folder / ROLES).is_file() else ()
+    folders = [folder, *(folder / role for role in roles)]
+    model.trained_on = frozenset[str]().union(*(games_of_checkpoint(each, SETTINGS) for each in folders))
     return model
 
 

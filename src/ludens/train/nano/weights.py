@@ -3,8 +3,9 @@ without torch."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -255,7 +256,7 @@ def export(folder: Path, to: Path, dtype: str) -> None:
         return
     game, roles = read_roles(folder)
     for role in roles:
-        _export(folder / role, to / role, dtype, dict(told), trained_on)
+        _export(folder / role, to / role, dtype, told | {ROLE: role} if told else {}, trained_on)
     write_roles(to, game, roles)
 
 
@@ -276,8 +277,11 @@ def _export(folder: Path, to: Path, dtype: str, told: dict[str, Any], trained_on
         raise BadFile(f"{to} cannot be written: {error.strerror}.") from None
 
 
-ROLES = "roles.json"
-"""In the folder of a model whose roles have weights of their own, beside a folder for each."""
+ROLES, ROLE = "roles.json", "role"
+"""In the folder of a model whose roles have weights of their own, beside a folder for each; and in the
+metadata of these weights, the role."""
+_FOLDER = re.compile(r"\w[\w -]*")
+"""Names of roles are names of folders, and never lead out of the model's own."""
 
 
 def holds_nano(folder: Path) -> bool:
@@ -293,8 +297,13 @@ def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
     """The game and the roles of a stored model."""
     try:
         stored = orjson.loads((folder / ROLES).read_bytes())
-        return str(stored["game"]), tuple(map(str, stored["roles"]))
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        game, roles = stored["game"], stored["roles"]
+        if not isinstance(game, str) or not isinstance(roles, list) or not roles:
+            raise TypeError("it does not name a game and its roles")
+        if outside := [role for role in roles if not isinstance(role, str) or not _FOLDER.fullmatch(role)]:
+            raise ValueError(f"{outside[0]!r:.40} is not the name of a role")
+        return game, tuple(roles)
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise BadFile(f"{folder / ROLES} cannot be read: {error}.") from None
 
 
@@ -312,8 +321,30 @@ class Check:
     told: str = ""
 
 
+def verify_model(folder: Path) -> list[Check]:
+    """Whether the files of a model are those that training wrote, and where they come from; of every role,
+    where roles have weights of their own."""
+    if not (folder / ROLES).is_file():
+        return verify_weights(folder)
+    game, roles = read_roles(folder)
+    there = sorted(file.parent.name for file in folder.glob(f"*/{SETTINGS}"))
+    checks = [Check(f"roles of {game}", there == sorted(roles), ", ".join(there))]
+    origins = list[dict[str, Any]]()
+    for role in roles:
+        told, _ = metadata_of(folder / role / WEIGHTS)
+        recipe = _value(told.get("recipe"))
+        origins.append({name: told[name] for name in told if name not in (NUMBERS, SETTINGS_HASH, ROLE)})
+        own = [
+            *verify_weights(folder / role),
+            Check("role", _value(told.get(ROLE)) == role),
+            Check("game", game in games_of_recipe(recipe), game),
+        ]
+        checks += [replace(check, what=f"{role}: {check.what}") for check in own]
+    return [*checks, Check("all roles come from one run", all(origin == origins[0] for origin in origins))]
+
+
 def verify_weights(folder: Path) -> list[Check]:
-    """Whether the files of a model are those that training wrote, and where they come from."""
+    """Whether the files in a folder with weights are those that training wrote."""
     told, numbers = metadata_of(folder / WEIGHTS)
     stored = StoredModel.read(folder)
     stored.weights(folder)
