@@ -11,8 +11,7 @@ JOBS ?= 2
 ARGS ?=
 
 BIN := $(VENV)/bin
-# Bytecode is written at the first import: to compile everything takes a third of the installation.
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # Everything that the tests need; slow tests also need Ray and the meshes of robots.
 TESTED := fast,data,dev,atari,anthropic,google,train,scenes,charts,photos,sign,gym,mcp,paper
 # Extras whose tests, tests/adapters/test_NAME.py and test_NAME_*.py, run in an environment of their own.
@@ -99,9 +98,10 @@ distclean: clean ## Remove the environment too
 
 # One stamp file per environment: reinstalls only when the requirements change.
 
+# Bytecode is written at the first import: to compile everything takes a third of the installation.
 $(VENV)/.ready-demo: pyproject.toml constraints.txt $(BIN)/python | same-python
 	@$(SAY) "installing Ludens into $(VENV)"
-	@$(PIP) --editable '.[fast]'
+	@$(PIP) --no-compile --editable '.[fast]'
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml constraints.txt $(BIN)/python | same-python
