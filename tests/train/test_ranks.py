@@ -206,17 +206,10 @@ def test_two_processes_learn_what_one_does(
     check(runs, runs.alone(), runs.together(2, torchrun=False, seed=9))
 
 
-KINDS, MODELS, RANKS = ("group", "role"), ("nano", "full", "lora"), (1, 2, 4)
-EVERY_PAIR = [
-    (ranks, model, KINDS[(row + column) % 2])
-    for row, ranks in enumerate(RANKS)
-    for column, model in enumerate(MODELS)
-]
-"""Every number of processes meets every model and both kinds, and so does every model."""
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "model", "kind"), EVERY_PAIR)
+@pytest.mark.parametrize("kind", ["group", "role"])
+@pytest.mark.parametrize("model", ["nano", "full", "lora"])
+@pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Path, tiny_model: Path) -> None:
     runs = Runs(tmp_path, model, tiny_model, advantage(kind))
     one, many = runs.alone(), runs.together(ranks)

@@ -374,9 +374,9 @@ class Trainer:
         The policy is that of this checkpoint afterwards.
         """
         won_after = {int(measured["iteration"]): measured.get("won", 0.0) for measured in self.history}
-        stored = {int(path.name.removeprefix(PREFIX)): path for path in self.checkpoints.all()}
+        stored = [int(path.name.removeprefix(PREFIX)) for path in ranks.from_first(self.checkpoints.all)]
         best = max(stored, key=lambda iteration: (won_after.get(iteration, 0.0), iteration))
-        self.policy.load(stored[best])
+        self.policy.load(self.checkpoints.path(best))
         results = await self._evaluate(HELD_BACK.start, self.recipe.monitor.judge)
         return {"iteration": float(best), **results}
 
@@ -452,7 +452,8 @@ class Trainer:
                 tell(await self.iterate())
                 if self.at_checkpoint:
                     self.save()
-            if self.recipe.monitor.judge and self.iteration and not (self.folder / JUDGED).exists():
+            judged = ranks.from_first((self.folder / JUDGED).exists)
+            if self.recipe.monitor.judge and self.iteration and not judged:
                 self.judged = await self.judge()
         finally:
             await self.close()
