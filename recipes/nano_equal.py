@@ -41,7 +41,7 @@ def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
     config = ludens.PlayConfig(horizon=FIRST_MOVES)
     episode = ludens.play_sync(game, seats, seed, config=config)
     for sample in islice(ludens.samples(episode, game), seed % FIRST_MOVES // len(game.seats), None):
-        for picture in main_picture(sample.ask, sample.pictures):
+        for picture in main_picture(sample.game, sample.ask, sample.pictures):
             yield sample, picture
 
 

@@ -258,3 +258,30 @@ async def test_the_visible_player_goes_by_what_is_shown_and_is_not_bad() -> None
             assert visible(replace(sight, log=sight.log[-1:])) == move.action
             state.apply({move.seat: move.action})
     assert mean(scores) > 12
+
+
+def test_a_bot_that_reasons_says_what_its_seat_sees_and_knows() -> None:
+    game = ludens.make("hanabi")
+    spoken, silent = (
+        ludens.play_sync(game, {seat: ludens.agent(bot, game) for seat in game.seats}, 5)
+        for bot in ("bot/literal?reason=true", "bot/literal")
+    )
+    assert [move.action for move in spoken.moves] == [move.action for move in silent.moves]
+    state = game.start(5)
+    for move in spoken.moves:
+        tops, other, fit, own, playable, useless, action = move.tries[-1].text.splitlines()
+        sight = state.sight(move.seat)
+        stacks = {color: int(top) for color, top in zip("RYGWB", sight.stacks, strict=True)}
+        assert tops == " ".join(
+            [*(f"{color}{top}" for color, top in stacks.items()), "info", str(sight.info)]
+        )
+        cards = [sight.shape.name(held.card) for held in sight.hands[1 - sight.me] if held.card is not None]
+        assert other.split()[1:] == cards
+        assert fit.split()[1:] == [card for card in cards if int(card[1]) == stacks[card[0]] + 1]
+        for card, held in zip(own.split()[1:], sight.hands[sight.me], strict=True):
+            assert (card[0] == "x") == (held.colors.bit_count() > 1)
+            assert (card[1] == "0") == (held.ranks.bit_count() > 1)
+        played = re.search(r"Play (\d)", action)
+        assert (playable.split()[1:2] == [played[1]]) if played else playable == "play"
+        assert not set(playable.split()) & set(useless.split())
+        state.apply({move.seat: str(move.action)})

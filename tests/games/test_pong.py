@@ -20,6 +20,7 @@ from ludens.draw.palette import contrast
 from ludens.games.pong import (
     ACTIONS,
     BOTTOM,
+    COARSE,
     FRAMES,
     NO_OPS,
     TOP,
@@ -352,3 +353,23 @@ async def test_the_tracker_beats_the_built_in_player() -> None:
     ]
     assert sum(result > 0 for result in results) >= 3 * sum(result < 0 for result in results)
     assert mean(results) > 0.5
+
+
+def test_a_bot_that_reasons_says_where_ball_and_paddle_are_drawn() -> None:
+    game = ludens.make("pong?points=1&decisions=60")
+    episode = ludens.play_sync(game, {"player": ludens.agent("bot/follower?reason=true", game)}, 1)
+    state, seen = game.start(1), 0
+    for move in episode.moves:
+        words, action = move.tries[-1].text.splitlines()
+        assert action == f"Action: {move.action}"
+        *flight, _, aim, _, paddle = words.split()
+        now = state.frames[-1]
+        assert now.right is not None
+        assert abs(int(paddle) * COARSE - now.right[2]) <= now.right[3] - now.right[2]
+        off = int(aim) - int(paddle)
+        assert move.action == "STAY" or (move.action == "DOWN") == (off > 0)
+        if flight and now.ball is not None:
+            assert abs(int(flight[-2]) * COARSE - now.ball[0]) < 16
+            seen += 1
+        state.apply({"player": str(move.action)})
+    assert seen > 20

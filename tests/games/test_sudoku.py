@@ -342,3 +342,22 @@ def test_a_cell_with_one_digit_left_is_the_surest() -> None:
     state = SudokuState(SudokuPuzzle(tuple(grid), solution), grid, ())
     bot = Surest().sit(Sudoku(), "player", stream(0, "bot"))
     assert bot.choose(state) == f"A1={solution[0]}"  # nothing around it is empty
+
+
+def test_a_bot_that_reasons_names_cells_with_the_digits_that_fit_and_ends_with_its_move() -> None:
+    game = ludens.make("sudoku?clues=30")
+    episode = ludens.play_sync(game, {"player": ludens.agent("bot/surest?reason=true", game)}, 3)
+    assert episode.facts["winner"] == "player"
+    state, tried = game.start(3), 0
+    for move in episode.moves:
+        *cells, action = move.tries[-1].text.splitlines()
+        assert action == f"Action: {move.action}"
+        assert cells[-1][:2] == str(move.action)[:2]
+        for line in cells:
+            name, _, fitting = line.partition(": ")
+            legal = [digit for digit in "123456789" if f"{name}={digit}" in state.legal("player")]
+            assert fitting.split() == legal
+        assert all(len(line.split()) > 2 for line in cells[:-1])
+        tried += len(cells) - 1
+        state.apply({"player": str(move.action)})
+    assert tried > len(episode.moves)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ludens.core.ask import Ask, build_ask
 from ludens.core.config import PlayConfig
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import grouped
 from ludens.train.demonstrations import FIRST_SEED, Chunk, replies
-from ludens.train.nano.inputs import HEAD, clipped, last_line, main_picture, short_prompt
+from ludens.train.nano.inputs import HEAD, clipped, last_line, main_picture, overlaid, short_prompt
 from ludens.train.recipe import Demonstration
 
 
@@ -44,12 +46,26 @@ def test_an_older_model_is_asked_as_it_was_trained() -> None:
 def test_the_picture_of_a_panel_is_seen_and_not_the_page_of_its_manual() -> None:
     panel = asked("comma/panel?puzzle=keypad", "solver")
     first, *_ = panel.observation.images
-    assert main_picture(panel, panel.observation.images) == (first,) != panel.observation.images
-    frames = asked("pong", "player")
-    earlier = (first, *frames.observation.images)
-    assert len(frames.observation.images) > 1
-    assert main_picture(frames, earlier) == earlier[-1:]
-    assert main_picture(frames, ()) == ()
+    assert (
+        main_picture("comma/panel", panel, panel.observation.images) == (first,) != panel.observation.images
+    )
+
+
+def test_successive_screens_are_seen_as_one() -> None:
+    ask = asked("pong", "player")
+    *earlier, last = ask.observation.images
+    shown = (last, *earlier, last)
+    assert main_picture("pong", ask, shown, 2) == (last,)
+    [trace] = main_picture("pong", ask, shown)
+    assert trace.hash not in {screen.hash for screen in shown}
+    pixels, now = trace.rgb().astype(int), last.rgb().astype(int)
+    changed = [np.any(screen.rgb() != last.rgb(), axis=-1) for screen in earlier]
+    same = ~np.any(changed, axis=0)
+    assert np.array_equal(pixels[same], now[same])
+    assert changed[0].any()
+    assert (pixels != now).any(axis=-1)[changed[0]].all()
+    assert main_picture("pong", ask, ()) == ()
+    assert overlaid([last.blank()] * 3).hash == overlaid([last.blank()] * 2).hash
 
 
 def test_refused_replies_are_told() -> None:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludens.core.agent import Bot
+from ludens.core.agent import Bot, Reply
+from ludens.core.ask import Ask
 from ludens.core.clock import REALTIME_HELP, read_interval, realtime_rule
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game, Preset
@@ -368,27 +369,56 @@ class Follower(_Returner):
     Weaker than the tracker, and predictable by whoever sees the same screens.
     """
 
+    reason: bool = option(False, help="say first where ball and paddle are and where to go, for imitation")
     kind = "bot/follower"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, PongState)
+        move = self.choose(state)
+        if not self.reason:
+            return Reply(action=move)
+        paddle = self._paddle(state)
+        flight = [_coarse(ball) for ball in self._flight(state.frames)]
+        words = [*flight, "aim", f"{round(self._row(state.frames)) // COARSE}"]
+        words += ["paddle", f"{round(_centre(paddle)[1]) // COARSE}"] if paddle else []
+        return Reply(f"{' '.join(words)}\n{ask.format.write(move)}", move)
 
     def policy(self, state: Any) -> dict[str, float]:
         return {self.choose(state): 1.0}
 
     def choose(self, state: PongState) -> str:
-        paddle = state.frames[-1].left if self.side == "left" else state.frames[-1].right
+        paddle = self._paddle(state)
         off = self._row(state.frames) - _centre(paddle)[1] if paddle else 0
         return _turn(off, _HALF)
 
-    def _row(self, frames: Sequence[Screen]) -> float:
-        """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
+    def _paddle(self, state: PongState) -> Box | None:
+        return state.frames[-1].left if self.side == "left" else state.frames[-1].right
+
+    def _flight(self, frames: Sequence[Screen]) -> tuple[Box, Box] | tuple[()]:
+        """The ball before and after the latest decision in which it did not touch a wall, if it was seen."""
         for before, now in zip(frames[-2::-1], frames[:0:-1], strict=True):
             if before.ball is None or now.ball is None:
                 break
             if not _at_wall(before.ball, now.ball):
-                if approach := self.approach(before.ball, now.ball):
-                    y, down, way, speed = approach
-                    return min(_reflected(y + down * way / speed), BOTTOM - _HALF)
-                break
+                return before.ball, now.ball
+        return ()
+
+    def _row(self, frames: Sequence[Screen]) -> float:
+        """Where the ball will cross the paddle's column; the middle if it goes away or cannot be told."""
+        if (flight := self._flight(frames)) and (approach := self.approach(*flight)):
+            y, down, way, speed = approach
+            return min(_reflected(y + down * way / speed), BOTTOM - _HALF)
         return _MIDDLE
+
+
+COARSE = 4
+"""Columns and rows of the screen in a step of what a bot says."""
+
+
+def _coarse(ball: Box) -> str:
+    x, y = _centre(ball)
+    return f"{round(x) // COARSE} {round(y) // COARSE}"
 
 
 def _turn(off: float, tolerance: float) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from ludens.core.agent import Bot
+from ludens.core.agent import Bot, Reply
+from ludens.core.ask import Ask
 from ludens.core.errors import BadOption
 from ludens.core.game import Game, Preset
 from ludens.core.options import option
@@ -319,9 +320,31 @@ class SudokuState(State):
 @dataclass
 class Surest(Bot):
     """Fills a cell that the fewest digits fit, of these one with the most digits around it; right in every
-    grid that can be solved."""
+    grid that can be solved.
 
+    With `reason` it first names cells that more digits fit, with their digits: a player who imitates it
+    learns to look for a cell that only one fits.
+    """
+
+    reason: bool = option(False, help="name cells with the digits that fit before the move, for imitation")
     kind = "bot/surest"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, SudokuState)
+        move = self.choose(state)
+        if not self.reason:
+            return Reply(action=move)
+        others = [cell for cell in range(len(NAMES)) if not state.grid[cell] and NAMES[cell] != move[:2]]
+        fitting = {cell: _digits(candidates(state.grid, cell)) for cell in others}
+        harder = sorted(
+            (cell for cell in others if len(fitting[cell]) > 1),
+            key=lambda cell: len(fitting[cell]) + FAR * self.random.random(),
+        )
+        tried = self.random.between(0, TRIED) * (self.random.below(3) > 0)
+        lines = [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in harder[:tried]]
+        last = " ".join(_digits(candidates(state.grid, NAMES.index(move[:2]))))
+        return Reply("\n".join([*lines, f"{move[:2]}: {last}", ask.format.write(move)]), move)
 
     def choose(self, state: SudokuState) -> str:
         grid = state.grid
@@ -333,6 +356,15 @@ class Surest(Bot):
         least = min(rank.values())
         cell = self.random.choice([cell for cell in empty if rank[cell] == least])
         return f"{NAMES[cell]}={solved[cell]}"
+
+
+TRIED, FAR = 5, 2.0
+"""Most cells that are named in vain before a move, and how many more digits may fit one than another named
+after it."""
+
+
+def _digits(mask: int) -> list[str]:
+    return [str(digit) for digit in range(1, 10) if mask >> digit & 1]
 
 
 _SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)

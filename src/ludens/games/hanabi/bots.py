@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from ludens.core.agent import Bot
+from ludens.core.agent import Bot, Reply
+from ludens.core.ask import Ask
+from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.games.hanabi.game import (
     COLORS,
@@ -358,16 +360,47 @@ class Strong(Bot):
 class Literal(Bot):
     """Plays what is certain, else hints at a playable card, else discards."""
 
+    reason: bool = option(False, help="say first what it sees and knows, for imitation")
     kind = "bot/literal"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, HanabiState)
+        move = self.choose(state)
+        if not self.reason:
+            return Reply(action=move)
+        return Reply("\n".join([*_seen(state.sight(self.seat)), ask.format.write(move)]), move)
 
     def choose(self, state: HanabiState) -> str:
         return literal(state.sight(self.seat), state.legal(self.seat), self.random)
 
 
+def _seen(sight: Sight) -> list[str]:
+    """Fireworks and info tokens, the others' cards and which of them fit, what is known of the own cards, and
+    which of those are certainly playable or useless. `x` is an unknown colour, `0` an unknown rank."""
+    shape, may_be = sight.shape, possible_cards(sight)
+    tops = (f"{COLORS[color]}{top}" for color, top in enumerate(sight.stacks))
+    lines = [" ".join([*tops, "info", str(sight.info)])]
+    for offset in range(1, shape.players):
+        hand = sight.hands[(sight.me + offset) % shape.players]
+        cards = [held.card for held in hand if held.card is not None]
+        fit = [shape.name(card) for card in cards if height(sight, card) == 0]
+        lines += [" ".join(["other", *map(shape.name, cards)]), " ".join(["fit", *fit])]
+    own = [
+        (COLORS[held.colors.bit_length() - 1] if held.colors.bit_count() == 1 else "x")
+        + (str(held.ranks.bit_length()) if held.ranks.bit_count() == 1 else "0")
+        for held in sight.hands[sight.me]
+    ]
+    lines.append(" ".join(["own", *own]))
+    for word, slots in (("play", _playable(sight, may_be)), ("useless", _useless(sight, may_be))):
+        lines.append(" ".join([word, *map(str, slots)]))
+    return lines
+
+
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
     may_be = possible_cards(sight)
-    if (playable := _certain(sight, may_be, lambda above: above == 0)) is not None:
-        return f"(Play {playable})"
+    if playable := _playable(sight, may_be):
+        return f"(Play {playable[0]})"
     useful = [name for name in _helpful(sight) if name in legal]
     if useful:
         return random.choice(useful)
@@ -376,17 +409,20 @@ def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
     return _discard(sight, may_be)
 
 
-def _certain(sight: Sight, may_be: list[list[int]], wanted: Callable[[int], bool]) -> int | None:
-    """The first slot whose card has a height that is wanted, whatever it may be."""
-    slots = enumerate(may_be)
-    return next((slot for slot, cards in slots if all(wanted(height(sight, card)) for card in cards)), None)
+def _playable(sight: Sight, may_be: list[list[int]]) -> list[int]:
+    """The slots whose cards fit now, whatever they may be."""
+    return [slot for slot, cards in enumerate(may_be) if all(height(sight, card) == 0 for card in cards)]
+
+
+def _useless(sight: Sight, may_be: list[list[int]]) -> list[int]:
+    """The slots whose cards will never fit, whatever they may be."""
+    return [slot for slot, cards in enumerate(may_be) if all(height(sight, card) < 0 for card in cards)]
 
 
 def _discard(sight: Sight, may_be: list[list[int]]) -> str:
     """Discards what is certainly useless, else the oldest card without a hint, else the oldest card."""
-    useless = _certain(sight, may_be, lambda above: above < 0)
-    if useless is not None:
-        return f"(Discard {useless})"
+    if useless := _useless(sight, may_be):
+        return f"(Discard {useless[0]})"
     return f"(Discard {next((slot for slot, held in enumerate(sight.hands[sight.me]) if untold(held)), 0)})"
 
 
@@ -433,9 +469,8 @@ class Visible(Bot):
 
 def visible(sight: Sight) -> str:
     may_be = possible_cards(sight)
-    playable = _certain(sight, may_be, lambda above: above == 0)
-    if playable is None:
-        playable = _hinted(sight, may_be)
+    certain = _playable(sight, may_be)
+    playable = certain[0] if certain else _hinted(sight, may_be)
     if playable is not None:
         return f"(Play {playable})"
     if sight.info > SAVED and (hint := _hint(sight)):

@@ -193,7 +193,7 @@ def encode(
             vocabulary.encode(short_prompt(sample.game, sample.ask)), shape.longest - shape.max_tokens
         )
         reply = [*vocabulary.encode(sample.completion), vocabulary.end]
-        main = main_picture(sample.ask, sample.pictures)
+        main = main_picture(sample.game, sample.ask, sample.pictures)
         picture_hash = main[0].hash if main else ""
         key = (*prompt, -1, *reply, picture_hash)
         if key in encoded:

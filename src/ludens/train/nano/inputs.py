@@ -25,8 +25,10 @@ HEAD = 8
 """Tokens at the beginning of a prompt that are kept where it is too long: they name the game."""
 
 
-PROMPTS = 2
+PROMPTS = 3
 """The latest form of prompts. A model is asked in the form in which it was trained."""
+SUCCESSIVE = frozenset(("pong",))
+"""Games that show successive screens, which a small model sees as one: the latest is the strongest."""
 
 
 def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
@@ -42,9 +44,22 @@ def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
     return "\n".join([*lines, ""])
 
 
-def main_picture(ask: Ask, pictures: Sequence[Picture]) -> Sequence[Picture]:
-    """Of the pictures in a prompt, the one that a small model looks at: the position itself, as it is now."""
-    return pictures[-len(ask.observation.images) :][ask.observation.main :][:1]
+def main_picture(game: str, ask: Ask, pictures: Sequence[Picture], form: int = PROMPTS) -> Sequence[Picture]:
+    """Of the pictures in a prompt, the one that a small model looks at: the position itself, as it is now.
+
+    Form 3 puts successive screens on top of each other, as a motion leaves a trace.
+    """
+    shown = pictures[-len(ask.observation.images) :]
+    if form > 2 and game in SUCCESSIVE and len(shown) > 1:
+        return (overlaid(shown),)
+    return shown[ask.observation.main :][:1]
+
+
+def overlaid(screens: Sequence[Picture]) -> Picture:
+    """The weighted mean of some pictures of one size: each counts more than the one before."""
+    weights = range(1, len(screens) + 1)
+    mean = np.average([screen.rgb() for screen in screens], axis=0, weights=weights)
+    return Drawn(mean.astype(np.uint8))
 
 
 _REQUEST = re.compile(r"^ *Please answer: .*\n?", re.MULTILINE)

@@ -85,7 +85,7 @@ class NanoModel(Model, Generic[S]):
             raise BadOption(f"{self.spec} plays games and does not chat.")
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
-        picture = main_picture(request.ask, request.pictures)
+        picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
         tokens = await self._current_batcher().ask(NanoQuestion(prompt, picture, request.sampling.seed))
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
