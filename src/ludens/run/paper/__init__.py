@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ludens.core.files import save_file
-from ludens.run.paper.bibliography import bibliography
-from ludens.run.paper.content import content
+from ludens.run.paper.content import bibliography, content
 from ludens.run.paper.typesetting import TEMPLATES, as_json, compile_pdf
 from ludens.run.report import render
 from ludens.run.results import Results

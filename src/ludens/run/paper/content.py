@@ -1,14 +1,14 @@
-"""What a paper says about runs: results, figures, deviations, entrants, seeds, settings and versions."""
+"""What a paper says about runs: results, figures, deviations, entrants, seeds, settings, versions; BibTeX."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ludens.core.plain import one_line
 from ludens.core.spec import Spec, parse_spec
-from ludens.run.paper.bibliography import KEY, keys_of
 from ludens.run.paper.typesetting import chart_data, fitted, table_data
 from ludens.run.plan import Plan, prompt_settings, versions
 from ludens.run.report.arena import arena_charts, headline_tables, improvement
@@ -17,7 +17,7 @@ from ludens.run.report.references import sentences, warnings
 from ludens.run.report.table import Column, Table, TableRow, split
 from ludens.run.report.tables import scores, task_scores
 from ludens.run.results import Results, SuiteResults
-from ludens.run.task import MODEL, suite
+from ludens.run.task import MODEL, Suite, suite
 from ludens.run.verify import verification_text
 
 _DEFAULTS = Plan("", {})
@@ -180,3 +180,35 @@ def _versions(results: Results) -> Table:
 def _verified(folder: Path) -> str:
     """Whether a run was verified; without the command, which names a folder of this machine."""
     return verification_text(folder).partition(": run `")[0].rstrip(".;") + "."
+
+
+KEY = "ludens"
+YEAR = 2026
+SUBTITLE = "Vision-Language Models, Bots and People at Multi-Agent Visual Games"
+_ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
+
+
+def own_entry() -> str:
+    """The entry of Ludens, with the version that is installed."""
+    fields = {
+        "title": f"{{Ludens}} {versions()['ludens']}: {SUBTITLE}",
+        "author": "{The Ludens authors}",
+        "year": str(YEAR),
+    }
+    return "\n".join(
+        [f"@misc{{{KEY},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}", ""]
+    )
+
+
+def entries_of(suite: Suite) -> str:
+    """The entries of a suite's publications; empty if it has none."""
+    return suite.paper.read_text("utf-8") if suite.paper is not None else ""
+
+
+def keys_of(suite: Suite) -> list[str]:
+    return _ENTRY.findall(entries_of(suite))
+
+
+def bibliography(results: Results) -> str:
+    entries = dict.fromkeys(entry for one in results.suites if (entry := entries_of(one.suite)))
+    return "\n".join([own_entry(), *entries])
