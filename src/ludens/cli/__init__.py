@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "suites": ("lists:suites", "List suites, or describe one."),
     "runs": ("results:runs", "List the runs in a folder and their progress."),
     "report": ("results:report", "Report the results of runs as a table, a web page or data."),
-    "paper": ("paper:paper", "Make a PDF of runs: table, figure, deviations, seeds, BibTeX."),
+    "paper": ("results:paper", "Make a PDF of runs: table, figure, deviations, seeds, BibTeX."),
     "replay": ("verify:replay", "Replay an episode, verify it and show it."),
     "eval": ("eval:eval_", "Evaluate models or bots on a suite; print a table and write a report."),
     "arena": ("arena:arena", "Let models meet each other in games; print ratings."),
