@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "games": ("lists:games", "List games, or describe one."),
     "presets": (
-        "presets:presets",
+        "lists:presets",
         "List the presets of games: how hard they are, with scores of simple players.",
     ),
     "agents": ("lists:agents", "List bots and the games they can play, or describe one."),
