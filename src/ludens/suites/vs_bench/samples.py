@@ -20,7 +20,6 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.game import Game
-from ludens.core.observer import OnStep, StepEvent
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.replay import replay
@@ -35,7 +34,7 @@ from ludens.games.kuhn_poker import CARDS, PLAYERS, Equilibrium, KuhnState, equi
 from ludens.games.open_spiel import SpielState
 from ludens.games.overcooked.game import OvercookedState
 from ludens.games.pong import PongState
-from ludens.loop import play
+from ludens.loop import OnStep, StepEvent, play
 from ludens.run.lines import read_records, shards_of
 from ludens.run.store import read_plan
 from ludens.suites.vs_bench.recipes import RECIPES, recipe_of
