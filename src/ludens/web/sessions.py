@@ -32,7 +32,7 @@ from ludens.core.game import Game
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import Observer, StepEvent, play
-from ludens.web.ending import outcome_of
+from ludens.run.viewer import outcome_of
 from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
 from ludens.web.pages import aside
 
