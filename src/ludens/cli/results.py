@@ -14,7 +14,7 @@ from typing import Any
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
 from ludens.cli.output import aside, check_writable, console, json_out, table, write_file
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName, UsageError
-from ludens.core.files import save_file
+from ludens.core.files import check_empty, save_file
 from ludens.core.plain import plural, shorten
 from ludens.core.policy import Setter, permit
 from ludens.run.lines import shards_of
@@ -107,8 +107,7 @@ def paper(*run: Path, out: Path | None = None, suite: SuiteName = None) -> None:
     if not run:
         raise BadOption("missing argument RUN: name the folder of a run; `ludens runs` lists them.")
     folder = out or (run[0] / "paper" if run[0].is_dir() else run[0].with_name(f"{run[0].stem}-paper"))
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
+    check_empty(folder)
     import_suite(suite or "")
     with _run_folders(run) as folders:
         files = write_paper(load_results(folders), folder)
