@@ -7,7 +7,7 @@ from collections import Counter
 from math import isfinite, isnan
 from typing import Any
 
-from ludens.run.paper.bibliography import entries_of
+from ludens.run.paper import entries_of
 from ludens.run.references import BLIND, UPPER, Score, TaskReferences, references_of
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow, Value

@@ -21,10 +21,9 @@ from ludens.core.errors import (
     Unreadable,
     UsageError,
 )
-from ludens.core.observer import Observer, OnStep, StepEvent
 from ludens.core.reply import ActionFormat
 from ludens.core.state import State
-from ludens.loop import play
+from ludens.loop import Observer, OnStep, StepEvent, play
 from tests.support.pebbles import Pebbles, PebblesState, PebblesView, Talk
 from tests.support.players import Meeting, Scripted, Slow
 from tests.support.replaying import replaying

@@ -36,7 +36,7 @@ _PUBLIC = {
     "DecisionScore": "ludens.core.game",
     "Game": "ludens.core.game",
     "GameStage": "ludens.core.game",
-    "Observer": "ludens.core.observer",
+    "Observer": "ludens.loop",
     "Place": "ludens.core.forms",
     "Places": "ludens.core.forms",
     "Touch": "ludens.core.options",
@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from ludens.core.game import DecisionScore as DecisionScore
     from ludens.core.game import Game as Game
     from ludens.core.game import GameStage as GameStage
-    from ludens.core.observer import Observer as Observer
     from ludens.core.options import Touch as Touch
     from ludens.core.options import option as option
     from ludens.core.random import Stream as Stream
@@ -102,6 +101,7 @@ if TYPE_CHECKING:
     from ludens.core.view import View as View
     from ludens.evaluation import Evaluation as Evaluation
     from ludens.evaluation import evaluate as evaluate
+    from ludens.loop import Observer as Observer
     from ludens.loop import play as play
     from ludens.rebuild import Sample as Sample
     from ludens.rebuild import samples as samples

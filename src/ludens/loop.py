@@ -1,14 +1,14 @@
 """The loop: plays one episode.
 
 Ask every seat that must act, read the replies, retry as the config allows, else apply the fallback; record
-everything; return an `Episode`. Nothing here knows which game is played or who plays it.
+everything; tell the observer; return an `Episode`. Nothing here knows which game is played or who plays it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from logging import getLogger
 from math import isfinite
 from time import perf_counter
@@ -18,19 +18,66 @@ import orjson
 from ludens.attempts import SeatFailed, attempt
 from ludens.core.activity import current_activity
 from ludens.core.agent import Agent
-from ludens.core.ask import Exchange, build_ask
+from ludens.core.ask import Ask, Exchange, build_ask
 from ludens.core.clock import Clock
 from ludens.core.config import PlayConfig, check_seats, episode_stream, fallback_action, forfeits
-from ludens.core.episode import Episode, Move
+from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import AgentFailure, UsageError
 from ludens.core.game import Game
-from ludens.core.observer import Observer, ObserverFailed, StepEvent, notify
 from ludens.core.plain import storable
 from ludens.core.random import Stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, view_of
 
 log = getLogger("ludens.loop")
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvent:
+    """The moves of one step and the state they led to."""
+
+    step: int
+    state: State
+    moves: tuple[Move, ...]
+
+
+class Observer:
+    """Receives the events of an episode; override what you need. Its exceptions are raised by `play`."""
+
+    def asked(self, ask: Ask) -> None:
+        """A seat is about to be asked."""
+
+    def replied(self, ask: Ask, attempt: Try) -> None:
+        """A seat has replied, and its reply was read."""
+
+    def stepped(self, event: StepEvent) -> None:
+        """All moves of a step were applied."""
+
+
+class OnStep(Observer):
+    """Calls a function after every step."""
+
+    def __init__(self, call: Callable[[StepEvent], None]) -> None:
+        self._call = call
+
+    def stepped(self, event: StepEvent) -> None:
+        self._call(event)
+
+
+class ObserverFailed(Exception):
+    """Wraps an exception of an observer, to distinguish it from those of agents and games."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def notify(observer: Observer, event: str, *args: object) -> None:
+    """Call the method of the observer that is named like the event."""
+    try:
+        getattr(observer, event)(*args)
+    except Exception as error:
+        raise ObserverFailed(error) from error
 
 
 async def play(

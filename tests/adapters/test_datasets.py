@@ -19,7 +19,7 @@ from ludens.cli import main  # noqa: E402
 from ludens.draw import Picture  # noqa: E402
 from ludens.evaluation import evaluate  # noqa: E402
 from ludens.run.results import load_results  # noqa: E402
-from ludens.suites.files.rows import read_rows  # noqa: E402
+from ludens.suites.files import read_rows  # noqa: E402
 
 TASKS = (
     "playground-mini/qa/chess",

@@ -11,7 +11,6 @@ import pytest
 import ludens
 from ludens.agents import agent
 from ludens.core.errors import BadOption
-from ludens.core.observer import OnStep
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import THEMES
@@ -32,7 +31,7 @@ from ludens.games.overcooked.game import (
     opening,
 )
 from ludens.games.overcooked.view import OvercookedView
-from ludens.loop import play
+from ludens.loop import OnStep, play
 
 HATCH_FLOOR, RACK_FLOOR = 13, 11
 """Cells of the cramped room: the floor above the hatch (C4) and above the dish rack (C2)."""

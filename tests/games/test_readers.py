@@ -15,7 +15,7 @@ from ludens.core.errors import MoveError, Unreadable
 from ludens.core.reply import ReplyFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
-from ludens.suites.comma.judge.by_model import read_labels
+from ludens.suites.comma.judge import read_labels
 from ludens.testing import Trial
 from tests.support.playable import playable
 

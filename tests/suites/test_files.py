@@ -14,8 +14,7 @@ from ludens.cli import main
 from ludens.core.errors import BadFile
 from ludens.draw import Picture
 from ludens.run.results import load_results
-from ludens.suites.files import same_answer
-from ludens.suites.files.rows import read_rows
+from ludens.suites.files import read_rows, same_answer
 from tests.support.model_server import ModelServer
 
 PICTURES = [question.pictures[0] for question in ludens.make("files").rows]  # type: ignore[attr-defined]

@@ -22,8 +22,8 @@ from ludens.models.settings import PromptOptions
 from ludens.run.dataset import Order
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Summary, suite
+from ludens.suites.viki import ACT, PLAN, RETRY, TEAM, TRACE, within
 from ludens.suites.viki.dataset import FIRST, STRIDE, build
-from ludens.suites.viki.metrics import ACT, PLAN, RETRY, TEAM, TRACE, within
 
 
 def test_published_rows() -> None:

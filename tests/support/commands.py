@@ -203,7 +203,7 @@ def _check_plan(function: Any, bound: BoundArguments) -> None:
     with (
         patch("ludens.cli.eval.execute_run", _check_players),
         patch("ludens.cli.arena.execute_run", _check_players),
-        patch("ludens.cli.reflect.Reflection.play", return_value=0),
+        patch("ludens.cli.arena.Reflection.play", return_value=0),
     ):
         function(*bound.args, **bound.kwargs)
 

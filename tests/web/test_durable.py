@@ -24,7 +24,7 @@ from ludens.core.verify import verify
 from ludens.run.lines import read_records
 from ludens.web.journal import FOLDER, Journal
 from ludens.web.sessions import NOT_SAVED
-from ludens.web.study.pages import ROOM
+from ludens.web.study import ROOM
 from tests.support.full_disk import file_size_limit
 from tests.support.model_server import ModelServer
 from tests.support.web_client import TOKEN, Seat, Visitor, served

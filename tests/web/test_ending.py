@@ -7,8 +7,8 @@ import pytest
 from ludens.core.episode import Episode, Move
 from ludens.core.game import Game
 from ludens.core.registry import GAMES, make
+from ludens.run.viewer import outcome_of
 from ludens.train.nano.taught import is_taught
-from ludens.web.ending import outcome_of
 from ludens.web.play import _offered, _swapped
 from ludens.web.sessions import Setup
 

@@ -26,7 +26,7 @@ from ludens.web.addresses import limited_by, read_networks, read_url
 from ludens.web.app import make_app
 from ludens.web.pages import WebSettings
 from ludens.web.security import RateLimit, ServerAccess
-from ludens.web.study.pages import NEW_AT_ONCE, ROOM, study_path
+from ludens.web.study import NEW_AT_ONCE, ROOM, study_path
 from tests.support.web_client import Visitor
 from tests.web.conftest import Client, Start
 

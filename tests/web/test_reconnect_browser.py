@@ -11,7 +11,7 @@ import pytest
 from aiohttp.test_utils import unused_port
 from playwright.async_api import Browser, Page, expect
 
-from ludens.web.study.pages import ROOM
+from ludens.web.study import ROOM
 from tests.support.web_client import Visitor, served
 from tests.web.browser import open_page
 from tests.web.test_play_browser import YOUR_TURN

@@ -15,8 +15,8 @@ from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.run.lines import read_records
 from ludens.suites.people import StudyFile, read_study
-from ludens.web.study.pages import ROOM
-from ludens.web.study.room import POLL_SECONDS
+from ludens.web.study import ROOM
+from ludens.web.study_room import POLL_SECONDS
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 PAIRS = """

@@ -14,8 +14,8 @@ from ludens.run.lines import read_records
 from ludens.suites.people import StudyFile
 from ludens.suites.people.records import OpenRecords, Participant
 from ludens.web.spending import Spending
-from ludens.web.study.pages import ROOM
-from ludens.web.study.room import Room
+from ludens.web.study import ROOM
+from ludens.web.study_room import Room
 from tests.support.full_disk import file_size_limit
 from tests.support.web_client import Seat, Visitor, served
 from tests.web.test_study import (

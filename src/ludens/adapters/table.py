@@ -20,11 +20,10 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Try
 from ludens.core.errors import AgentFailure, BadOption, MoveError, UnknownName
 from ludens.core.game import Game
-from ludens.core.observer import Observer
 from ludens.core.reply import read_action
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, Sees, View, view_of
-from ludens.loop import play
+from ludens.loop import Observer, play
 
 
 @dataclass

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "games": ("lists:games", "List games, or describe one."),
     "presets": (
-        "presets:presets",
+        "lists:presets",
         "List the presets of games: how hard they are, with scores of simple players.",
     ),
     "agents": ("lists:agents", "List bots and the games they can play, or describe one."),
@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "suites": ("lists:suites", "List suites, or describe one."),
     "runs": ("results:runs", "List the runs in a folder and their progress."),
     "report": ("results:report", "Report the results of runs as a table, a web page or data."),
-    "paper": ("paper:paper", "Make a PDF of runs: table, figure, deviations, seeds, BibTeX."),
+    "paper": ("results:paper", "Make a PDF of runs: table, figure, deviations, seeds, BibTeX."),
     "replay": ("verify:replay", "Replay an episode, verify it and show it."),
     "eval": ("eval:eval_", "Evaluate models or bots on a suite; print a table and write a report."),
     "arena": ("arena:arena", "Let models meet each other in games; print ratings."),
@@ -43,8 +43,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prepare": ("data:prepare", "Make in advance what the starts of a game take long for."),
     "train": ("train:train", "Train a model by playing, as a recipe says."),
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
-    "mcp": ("mcp:mcp", "Serve seats of a game to MCP clients, such as coding agents."),
-    "openenv": ("openenv:openenv", "Serve the tasks of a suite to OpenEnv clients."),
+    "mcp": ("serving:mcp", "Serve seats of a game to MCP clients, such as coding agents."),
+    "openenv": ("serving:openenv", "Serve the tasks of a suite to OpenEnv clients."),
     "web": ("web:web", "Serve the browser app: games, live runs, replays."),
     "study": ("results:study", "Export the data of a study with people; exclude participants."),
     "bench": ("bench:bench", "Run benchmarks on this machine."),

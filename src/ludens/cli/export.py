@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ludens.cli.arguments import Size, SuiteName, Theme, Whole, at_least, render_options
 from ludens.core.errors import BadOption
+from ludens.core.files import check_empty
 from ludens.core.plain import plural
 from ludens.run.results import Results, load_results
 from ludens.run.task import import_suite
@@ -44,8 +45,7 @@ def export(
     """
     import_suite(suite or "")
     at_least("-n", n, 1)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadOption(f"{str(out)!r} is not an empty folder; choose another --out.")
+    check_empty(out)
     run = Path(source)
     results = load_results([run]) if (run / "run.json").is_file() else None
     if to == "inspect":

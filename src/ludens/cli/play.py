@@ -35,13 +35,13 @@ from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
-from ludens.core.observer import OnStep, StepEvent
 from ludens.core.plain import harmless, plural
 from ludens.core.replay import wander
 from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.view import Picture, View, view_of
 from ludens.draw import Picture as DrawnPicture
+from ludens.loop import OnStep, StepEvent
 from ludens.loop import play as play_one
 
 _INDENT = 6

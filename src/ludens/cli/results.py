@@ -1,25 +1,27 @@
-"""`ludens report`, `runs`, `compact` and `study`: results of runs, runs in a folder, data of a study."""
+"""`ludens report`, `paper`, `runs`, `compact` and `study`: results of runs, and data of studies."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ludens.cli.arguments import Flag, Json, SuiteName, Whole, Words, at_least
 from ludens.cli.output import aside, check_writable, console, json_out, table, write_file
-from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
-from ludens.core.files import save_file
+from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName, UsageError
+from ludens.core.files import check_empty, save_file
 from ludens.core.plain import plural, shorten
 from ludens.core.policy import Setter, permit
 from ludens.run.lines import shards_of
 from ludens.run.plan import seated_name
 from ludens.run.store import read_plan, read_progress
 from ludens.run.task import import_suite
-from ludens.run.trust import plan_accesses
+from ludens.run.trust import check_packed, plan_accesses
 
 _DEFAULT_FILES = {
     "html": "report.html", "parquet": "report.parquet", "episodes-parquet": "episodes.parquet"
@@ -84,6 +86,55 @@ def report(
 
 _WIDEST = 60
 """Characters of a suite: those that people have played name everything in their options."""
+
+
+def paper(*run: Path, out: Path | None = None, suite: SuiteName = None) -> None:
+    """Make a PDF of runs: table, figure, deviations, seeds, versions, settings and BibTeX.
+
+    ludens paper runs/first runs/second --out paper
+    ludens paper results.ludens                       a pack
+
+    The folder has the source too, tables for LaTeX, and the numbers as CSV. The PDF needs the extra `paper`.
+
+    Args:
+        run: The folder of a run, or a pack; several make one document.
+        out: Folder for the paper; must be empty or not exist. Default: RUN/paper, or next to a pack.
+    """
+    from ludens.run.paper import DOCUMENT, PDF, write_paper
+    from ludens.run.paper.typesetting import compile_pdf
+    from ludens.run.results import load_results
+
+    if not run:
+        raise BadOption("missing argument RUN: name the folder of a run; `ludens runs` lists them.")
+    folder = out or (run[0] / "paper" if run[0].is_dir() else run[0].with_name(f"{run[0].stem}-paper"))
+    check_empty(folder)
+    import_suite(suite or "")
+    with _run_folders(run) as folders:
+        files = write_paper(load_results(folders), folder)
+    print(f"{folder}: {', '.join(file.name for file in files)}")
+    try:
+        pages = compile_pdf(folder / DOCUMENT, folder / PDF)
+    except MissingExtra as error:
+        aside(f"no PDF: {error} Or compile {folder / DOCUMENT} with any Typst.")
+        return
+    print(f"{folder / PDF}: {plural(pages, 'page')}")
+
+
+@contextmanager
+def _run_folders(runs: Sequence[Path]) -> Iterator[list[Path]]:
+    """The runs as folders: packs are unpacked into temporary ones of the same name."""
+    from ludens.run.pack import unpack
+
+    with TemporaryDirectory(prefix="ludens-") as temporary:
+        folders = []
+        for number, run in enumerate(runs):
+            if run.is_file():
+                folder = Path(temporary) / str(number) / run.stem
+                folder.mkdir(parents=True)
+                check_packed(unpack(run, folder).plan)
+                run = folder
+            folders.append(run)
+        yield folders
 
 
 def runs(

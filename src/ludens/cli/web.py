@@ -90,7 +90,7 @@ def web(
 async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
     from ludens.web.app import make_app
     from ludens.web.connections import listen
-    from ludens.web.study.pages import study_path
+    from ludens.web.study import study_path
 
     access, app = settings.access, make_app(settings)
     try:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ludens.core.errors import BadFile
+from ludens.core.errors import BadFile, BadOption
 
 
 def file_error(action: str, path: Path, error: OSError) -> BadFile:
     """`cannot write 'runs/a': no space left on device.`"""
     return BadFile(f"cannot {action} {str(path)!r}: {(error.strerror or str(error)).lower()}.")
+
+
+def check_empty(folder: Path) -> None:
+    """Raise `BadOption` unless a folder for output is empty or does not exist."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.files import file_error, write_atomically
+from ludens.core.errors import BadFile, MissingExtra
+from ludens.core.files import check_empty, file_error, write_atomically
 from ludens.pictures.manifest import Entry, Header, read_header
 from ludens.pictures.sets import PictureSet, open_set
 from ludens.pictures.writer import PictureSetWriter, removed_if_bad
@@ -31,8 +31,7 @@ _MAX_HEADER = 1 << 20
 def export_set(pictures: PictureSet, folder: Path) -> list[Path]:
     """Write a set into an empty folder as Parquet; returns the data files."""
     arrow = _arrow()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
+    check_empty(folder)
     pictures.check()
     entries = pictures.entries
     roles = sorted({role for entry in entries for role in entry.files})

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import orjson
 
 from ludens.core.errors import BadOption, MissingExtra
-from ludens.core.files import save_file
+from ludens.core.files import check_empty, save_file
 from ludens.core.game import Game
 from ludens.core.processes import cores, run_in_processes
 from ludens.core.registry import Registry, make
@@ -91,8 +91,7 @@ def count_shares(of: str, values: Iterable[str], wanted: Mapping[str, float] | N
 def check_folder(folder: Path) -> None:
     """Raise an error if the folder is not empty, before anything is played or drawn."""
     arrow()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadOption(f"{str(folder)!r} is not an empty folder; choose another --out.")
+    check_empty(folder)
 
 
 def write(dataset: Dataset, folder: Path) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from ludens.agents.vlm import prompt
 from ludens.core.ask import Ask, build_ask
 from ludens.core.episode import Usage
 from ludens.core.game import Game
-from ludens.core.observer import Observer
 from ludens.core.registry import make
 from ludens.core.spec import parse_spec
 from ludens.core.sync import run_sync
 from ludens.core.view import view_of
-from ludens.loop import play
+from ludens.loop import Observer, play
 from ludens.models.chat import CHARACTERS_PER_TOKEN, PIXELS_PER_TOKEN
 from ludens.models.ledger import price_of
 from ludens.models.settings import ModelSpec, is_model

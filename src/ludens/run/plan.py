@@ -26,8 +26,7 @@ from ludens.core.validation import Invalid, read_json
 from ludens.core.view import RenderOptions
 from ludens.models import provider_spec
 from ludens.models.settings import ALIASES, PromptOptions, is_model
-from ludens.run.seats import given_seats, reseat
-from ludens.run.task import MODEL, RIVAL, Task, entrant_seats, import_suite, suite
+from ludens.run.task import MODEL, RIVAL, Task, entrant_seats, given_seats, import_suite, reseat, suite
 
 _BUDGETED = ("anthropic", "google")
 """Kinds of models whose `reasoning_effort` may be a number of tokens."""

@@ -25,13 +25,12 @@ from ludens.core.config import episode_stream
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import Late, ReplayMismatch, Unreadable, UsageError
 from ludens.core.game import Game
-from ludens.core.observer import Observer, StepEvent
 from ludens.core.options import options_of
 from ludens.core.plain import shorten
 from ludens.core.replay import config_of, game_of
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, Sees
-from ludens.loop import play
+from ludens.loop import Observer, StepEvent, play
 from ludens.models.settings import PromptOptions
 from ludens.rebuild import is_model_seat, prompt_options_of
 

@@ -1,4 +1,4 @@
-"""One episode as it is shown: what every seat saw, was asked and did in each step.
+"""One episode as it is shown: what every seat saw, was asked and did in each step, and how it ended.
 
 Reports, the browser app and training pages render it with `viewer.html`, the terminal with `as_text`. Pages
 that stand alone contain their pictures and prompts (`embed`); the browser app fetches them step by step.
@@ -16,6 +16,7 @@ from typing import Literal
 
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import UsageError
+from ludens.core.game import Game
 from ludens.core.plain import harmless, one_line, plural
 from ludens.core.replay import Step, game_of, render_options_of, replay
 from ludens.core.verify import Verified, verify
@@ -402,3 +403,38 @@ def move_lines(move: Move) -> Iterator[str]:
 def _shortened(text: str) -> str:
     line = one_line(text)
     return line if len(line) <= TERMINAL_TEXT else f"{line[:TERMINAL_TEXT]}... ({len(line):,} characters)"
+
+
+def outcome_of(game: Game, episode: Episode, seat: str, specs: Mapping[str, str]) -> str:
+    """What the person of a seat is told at the end: "You lost to bot/alphabeta after 23 moves."
+
+    Args:
+        game: The game.
+        episode: What was played; nothing is said about one that is void.
+        seat: Whose end it is.
+        specs: Seat to player; without the other seats where it is not told who they are.
+    """
+    if episode.status == "void":
+        return ""
+    own, returns = episode.returns[seat], episode.returns
+    others = {each: value for each, value in returns.items() if each != seat}
+    after = f"after {plural(len({move.step for move in episode.moves}), 'move')}"
+    if game.question:
+        return {1.0: "Right.", 0.0: "Wrong."}.get(own, f"You scored {own:.0%}.")
+    if not others:
+        return f"You scored {own:g} {after}."
+    if game.cooperative:
+        return f"Together you scored {own:g} {after}."
+    if len(others) == 1 and abs(sum(returns.values())) < 1e-9:
+        [other] = others
+        who = _player(other, specs)
+        if own == returns[other]:
+            return f"You drew with {who} {after}."
+        return f"You won against {who} {after}." if own > returns[other] else f"You lost to {who} {after}."
+    scores = ", ".join(f"{_player(each, specs)} {value:g}" for each, value in others.items())
+    return f"You scored {own:g} {after}; the others: {scores}."
+
+
+def _player(seat: str, specs: Mapping[str, str]) -> str:
+    spec = specs.get(seat, seat)
+    return f"the other person ({seat})" if spec == "human" else spec

@@ -13,13 +13,13 @@ from ludens.agents import agent, player_accesses
 from ludens.concurrent import play_sync
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.game import Game
-from ludens.core.observer import OnStep, StepEvent
 from ludens.core.options import Touch, option_values, options_of
 from ludens.core.policy import Access, option_accesses
 from ludens.core.registry import GAMES, make
 from ludens.core.spec import parse_spec
 from ludens.core.twins import TwinGame
 from ludens.draw import get_theme
+from ludens.loop import OnStep, StepEvent
 from ludens.models.settings import PROVIDERS
 from ludens.models.transport import check_address
 from ludens.run.plan import HELD_BACK, overlap

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from aiohttp import web
 
 from ludens.core.errors import UsageError
-from ludens.web import episodes, home, play, replies, runs, watch
+from ludens.web import episodes, home, play, replies, runs, study, watch
 from ludens.web.connections import mark_busy
 from ludens.web.pages import RENDERER, WebSettings, make_renderer, page, static
 from ludens.web.security import ACCESS, MAX_BODY, Handler, RateLimit, add_headers, guard
 from ludens.web.spending import SPENDING, Spending
-from ludens.web.study import pages as study
 
 LOG = logging.getLogger(__name__)
 _KEPT = ("Allow", "Retry-After")

@@ -29,11 +29,10 @@ from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import AgentFailure, BadFile, Late, MoveError, UsageError
 from ludens.core.forms import Choose, Form
 from ludens.core.game import Game
-from ludens.core.observer import Observer, StepEvent
 from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
-from ludens.loop import play
-from ludens.web.ending import outcome_of
+from ludens.loop import Observer, StepEvent, play
+from ludens.run.viewer import outcome_of
 from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
 from ludens.web.pages import aside
 

@@ -10,7 +10,7 @@ from ludens.web.pages import WebSettings, page
 from ludens.web.play import TABLES
 from ludens.web.security import ACCESS
 from ludens.web.sessions import Session
-from ludens.web.study.pages import ROOM
+from ludens.web.study import ROOM
 
 
 def add_routes(app: web.Application, settings: WebSettings) -> None:

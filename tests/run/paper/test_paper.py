@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.paper.bibliography import KEY, bibliography, keys_of
-from ludens.run.paper.content import content, departures
+from ludens.run.paper import KEY, bibliography, content, departures, keys_of
 from ludens.run.paper.typesetting import MOST_COLUMNS, chart_data, fitted
 from ludens.run.report.charts import Bar, BarChart
 from ludens.run.report.table import Column, Table, TableRow

@@ -13,8 +13,7 @@ from ludens.games.comma.color import ColorPanel
 from ludens.loop import play
 from ludens.models import model
 from ludens.suites.comma import PUZZLES
-from ludens.suites.comma.judge import judge_all, make_judge
-from ludens.suites.comma.judge.by_model import ModelJudge, read_labels
+from ludens.suites.comma.judge import ModelJudge, judge_all, make_judge, read_labels
 from ludens.suites.comma.judge.conversation import (
     ERRORS,
     LABELS,

@@ -23,12 +23,13 @@ from ludens.games.hanabi.bots import Visible, visible
 from ludens.games.kuhn_poker import KuhnState, equilibrium
 from ludens.games.overcooked.bots import joint_plan
 from ludens.suites.vs_bench.dataset import STRIDE, chance, repeats
-from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.predict import SEAT, Predict, Prediction
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import (
     PredictionSample,
+    Scripted,
     content,
+    forecast,
     game_of,
     sample,
     slots,

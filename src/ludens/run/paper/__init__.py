@@ -8,18 +8,28 @@ The document reads `data.json`; nothing that a run says is ever Typst code. A pa
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ludens.core.files import save_file
-from ludens.run.paper.bibliography import bibliography
-from ludens.run.paper.content import content
-from ludens.run.paper.typesetting import TEMPLATES, as_json, compile_pdf
+from ludens.core.plain import one_line
+from ludens.core.spec import Spec, parse_spec
+from ludens.run.paper.typesetting import TEMPLATES, as_json, chart_data, fitted, table_data
+from ludens.run.plan import Plan, prompt_settings, versions
 from ludens.run.report import render
-from ludens.run.results import Results
-
-__all__ = ["compile_pdf", "write_paper"]
+from ludens.run.report.arena import arena_charts, headline_tables, improvement
+from ludens.run.report.charts import BarChart, bar_charts
+from ludens.run.report.references import sentences, warnings
+from ludens.run.report.table import Column, Table, TableRow, split
+from ludens.run.report.tables import scores, task_scores
+from ludens.run.results import Results, SuiteResults
+from ludens.run.task import MODEL, Suite, suite
+from ludens.run.verify import verification_text
 
 DOCUMENT, PDF = "paper.typ", "paper.pdf"
+_DEFAULTS = Plan("", {})
 
 
 def write_paper(results: Results, folder: Path) -> list[Path]:
@@ -32,3 +42,194 @@ def write_paper(results: Results, folder: Path) -> list[Path]:
     for name, data in files.items():
         save_file(folder / name, data)
     return [folder / name for name in files]
+
+
+def content(results: Results) -> dict[str, Any]:
+    """Everything that `paper.typ` shows, as plain values."""
+    names = list(dict.fromkeys(one.suite.name for one in results.suites))
+    return {
+        "title": f"Results on {' and '.join(names)}",
+        "citation": KEY,
+        "episodes": f"{sum(map(_played, results.suites)):,}",
+        "runs": len(results.plans),
+        "suites": [suite_content(one, _plans_of(one, results)) for one in results.suites],
+        "entrants": table_data(_entrants(results)),
+        "tasks": [table_data(table) for table in _tasks(results)],
+        "settings": table_data(_settings(results)),
+        "versions": table_data(_versions(results)),
+        "verified": [f"{folder.name}: {_verified(folder)}" for folder in results.plans],
+    }
+
+
+def _played(results: SuiteResults) -> int:
+    return sum(len(cell.episodes) for row in results.rows for cell in row.cells.values())
+
+
+def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str, Any]:
+    """The part of a paper on one suite."""
+    charts = arena_charts(results) if results.is_arena else bar_charts(results, ())
+    tables = headline_tables(results) if results.is_arena else split(scores(results))
+    more = () if results.is_arena else (task_scores(results), improvement(results))
+    # Sentences and warnings have a paragraph of their own.
+    bare = [table_data(part) for table in (*tables, *filter(None, more)) for part in fitted(table)]
+    said = {one_line(text) for text in (*sentences(results), *warnings(results))}
+    for table in bare:
+        table["notes"] = [note for note in table["notes"] if note not in said]
+        table["warnings"] = [warning for warning in table["warnings"] if warning not in said]
+    return {
+        "name": results.suite.name,
+        "about": one_line(results.suite.about),
+        "citations": keys_of(results.suite),
+        "findings": [one_line(text) for text in sentences(results)] if not results.is_arena else [],
+        "warnings": [one_line(text) for text in warnings(results)],
+        "tables": bare,
+        "charts": [chart_data(chart) for chart in charts if isinstance(chart, BarChart)],
+        "departures": list(dict.fromkeys(departures(results, plans))),
+        "deviations": list(results.suite.deviations),
+    }
+
+
+def _plans_of(results: SuiteResults, everything: Results) -> dict[Path, Plan]:
+    folders = {folder for row in results.rows for folder in row.folders}
+    return {folder: plan for folder, plan in everything.plans.items() if folder in folders}
+
+
+def departures(results: SuiteResults, plans: Mapping[Path, Plan]) -> Iterator[str]:
+    """Where these runs differ from the suite as it is defined."""
+    for folder, plan in plans.items():
+        whole = suite(plan.suite)
+        for option, value in parse_spec(plan.suite).options.items():
+            if not results.is_arena:
+                yield f"The suite was played with {option}={value}."
+        if left_out := [task.name for task in whole.tasks if task.name not in plan.chosen]:
+            yield f"Not played in {folder.name}: {', '.join(left_out)}."
+        fewer = [
+            f"{name} {plan.places(task):,} of {task.episodes:,}"
+            for name, task in plan.chosen.items()
+            if plan.places(task) < task.episodes
+        ]
+        if fewer:
+            yield f"Fewer episodes than the suite has: {', '.join(fewer)}."
+        if plan.seed:
+            yield f"{plan.seed:,} was added to the seeds of the suite."
+        if plan.samples > 1:
+            yield f"Every seed and seating was played {plan.samples:,} times."
+        if (plan.theme, plan.size) != (_DEFAULTS.theme, _DEFAULTS.size):
+            usual = f"{_DEFAULTS.theme}, {_DEFAULTS.size}"
+            yield f"Pictures: theme {plan.theme}, {plan.size} pixels (by default {usual})."
+        if plan.template_folders():
+            yield "Prompts were made from templates of the user."
+        for seat, spec in plan.seated.items():
+            yield f"The seat {seat} was given to {_spec(spec)}."
+        for name, spec in plan.entrants.items():
+            settings = {} if name in plan.controls else prompt_settings(spec)
+            if settings:
+                yield f"{name}: {', '.join(f'{option} {value}' for option, value in settings.items())}."
+    for row in results.rows:
+        for name, cell in row.cells.items():
+            if len(cell.episodes) < cell.planned:
+                yield f"Unfinished: {row.label}, {name} ({len(cell.episodes):,} of {cell.planned:,})."
+        if row.trained:
+            yield f"{row.label} was trained on the games of {', '.join(sorted(row.trained))}."
+
+
+def _spec(text: str) -> str:
+    """A spec without the address of a server, which says nothing to a reader."""
+    spec = parse_spec(text)
+    return str(Spec(spec.name, None, spec.options))
+
+
+def _texts(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
+) -> Table:
+    heads = [Column(name, numbers=name in numbers) for name in columns]
+    return Table(title, heads, [TableRow("ours", row) for row in dict.fromkeys(map(tuple, rows))])
+
+
+def _entrants(results: Results) -> Table:
+    rows = [
+        (name, _spec(spec), f"blind control of {plan.controls[name]}" if name in plan.controls else "")
+        for plan in results.plans.values()
+        for name, spec in plan.entrants.items()
+    ]
+    return _texts("Entrants", ("entrant", "spec", "remark"), rows)
+
+
+def _tasks(results: Results) -> Iterator[Table]:
+    """One table for each suite: games with their versions, seats, numbers of episodes and seeds."""
+    columns = ("task", "game", "version", "other seats", "episodes", "seeds", "retries", "fallback")
+    by_suite: dict[str, list[tuple[str, ...]]] = {}
+    for plan in results.plans.values():
+        by_suite.setdefault(plan.suite, []).extend(_task_rows(plan))
+    for name, rows in by_suite.items():
+        title = f"Tasks of {parse_spec(name).name}: games and seeds"
+        yield _texts(title, columns, rows, ("version", "episodes", "retries"))
+
+
+def _task_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
+    for name, task in plan.chosen.items():
+        snapshot = plan.task_snapshot.get(name, {})
+        version = str(snapshot.get("version", "")) if isinstance(snapshot, dict) else ""
+        places = plan.places(task)
+        first, last = (plan.seed + task.placed(index)[0] for index in (0, places - 1))
+        seeds = f"{first:,}" if first == last else f"{first:,} to {last:,}"
+        others = ", ".join(_spec(who) for who in task.opponents) or MODEL.lower()
+        count, config = f"{plan.count(task):,}", task.config
+        yield name, task.game, version, others, count, seeds, str(config.retries), config.fallback
+
+
+def _settings(results: Results) -> Table:
+    columns = ("run", "suite", "theme", "size", "samples", "seed offset", "retries of void episodes")
+    rows = [
+        (
+            folder.name, parse_spec(plan.suite).name, plan.theme, str(plan.size), str(plan.samples),
+            f"{plan.seed:,}", str(plan.void_retries),
+        )
+        for folder, plan in results.plans.items()
+    ]  # fmt: skip
+    return _texts("Settings of the runs", columns, rows, columns[3:])
+
+
+def _versions(results: Results) -> Table:
+    made = [(folder.name, plan.made_with) for folder, plan in results.plans.items()]
+    made.append(("this document", versions()))
+    packages = list(dict.fromkeys(name for _, one in made for name in one))
+    rows = [(who, *(one.get(name, "") for name in packages)) for who, one in made]
+    return _texts("Versions", ("run", *packages), rows)
+
+
+def _verified(folder: Path) -> str:
+    """Whether a run was verified; without the command, which names a folder of this machine."""
+    return verification_text(folder).partition(": run `")[0].rstrip(".;") + "."
+
+
+KEY = "ludens"
+YEAR = 2026
+SUBTITLE = "Vision-Language Models, Bots and People at Multi-Agent Visual Games"
+_ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
+
+
+def own_entry() -> str:
+    """The entry of Ludens, with the version that is installed."""
+    fields = {
+        "title": f"{{Ludens}} {versions()['ludens']}: {SUBTITLE}",
+        "author": "{The Ludens authors}",
+        "year": str(YEAR),
+    }
+    return "\n".join(
+        [f"@misc{{{KEY},", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}", ""]
+    )
+
+
+def entries_of(suite: Suite) -> str:
+    """The entries of a suite's publications; empty if it has none."""
+    return suite.paper.read_text("utf-8") if suite.paper is not None else ""
+
+
+def keys_of(suite: Suite) -> list[str]:
+    return _ENTRY.findall(entries_of(suite))
+
+
+def bibliography(results: Results) -> str:
+    entries = dict.fromkeys(entry for one in results.suites if (entry := entries_of(one.suite)))
+    return "\n".join([own_entry(), *entries])

@@ -34,6 +34,7 @@ from ludens.run.search.games import (
     rebuilt_imitator,
     replayed,
 )
+from ludens.run.search.models import ByModel, question_players, rebuilt_model
 from ludens.run.search.players import (
     BlindPlayer,
     BruteForce,
@@ -44,7 +45,6 @@ from ludens.run.search.players import (
     OwnBlind,
     Script,
 )
-from ludens.run.search.questions import ByModel, question_players, rebuilt_model
 from ludens.run.search.training import Training
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Metric, Task

@@ -8,36 +8,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from math import gcd, lcm
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
 from ludens.core.game import Game
-from ludens.core.observer import OnStep, StepEvent
-from ludens.core.random import stream
+from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.replay import replay
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import Legal, State
 from ludens.core.sync import run_sync
 from ludens.games.grid import GridGame, GridState
-from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState
+from ludens.games.hanabi.bots import visible
+from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, guess_hand
 from ludens.games.hanabi.view import tell
-from ludens.games.kuhn_poker import KuhnState
+from ludens.games.kuhn_poker import CARDS, PLAYERS, Equilibrium, KuhnState, equilibrium
 from ludens.games.open_spiel import SpielState
 from ludens.games.overcooked.game import OvercookedState
 from ludens.games.pong import PongState
-from ludens.loop import play
+from ludens.loop import OnStep, StepEvent, play
 from ludens.run.lines import read_records, shards_of
 from ludens.run.store import read_plan
-from ludens.suites.vs_bench.forecast import Scripted, forecast
 from ludens.suites.vs_bench.recipes import RECIPES, recipe_of
 
 
@@ -345,3 +344,57 @@ def _cut(
     if len(samples) < len(places):
         raise BadFile(f"episode {index} of the run ends before a move that it holds.")
     return samples
+
+
+HANDS = 24
+"""Hands that the observer might hold in Hanabi, drawn to see what the other would do."""
+
+
+@runtime_checkable
+class Scripted(Protocol):
+    """A player whose strategy is known."""
+
+    def policy(self, state: State) -> Mapping[str, float]:
+        """The probability of each action."""
+
+
+def forecast(player: Scripted, state: State, observer: str, random: Stream) -> Mapping[str, float]:
+    """The probability of each next action of a seated player, as far as the observer may know it.
+
+    The upper bound of every prediction: lots that the player draws and cards that the observer may not see
+    stay unknown.
+
+    The player of Hanabi must be `bot/visible`; its possible hands are drawn at random.
+    """
+    if isinstance(state, HanabiState):
+        return _over_hands(state, observer, random)
+    if isinstance(state, KuhnState) and isinstance(player, Equilibrium):
+        return _over_cards(player.alpha, state, observer)
+    return player.policy(state)
+
+
+def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, float]:
+    """Hanabi: the other sees the observer's cards, which the observer does not know."""
+    sight, target = state.sight(observer), state.sight(state.to_act[0])
+    shares: defaultdict[str, float] = defaultdict(float)
+    for _ in range(HANDS):
+        faces, hands = guess_hand(sight, random), list(target.hands)
+        hands[sight.me] = tuple(held._replace(card=faces[held.serial]) for held in hands[sight.me])
+        shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
+    return shares
+
+
+def _over_cards(alpha: float, state: KuhnState, observer: str) -> dict[str, float]:
+    """Kuhn poker: the other holds one of two cards, and what it did tells them apart."""
+    me = PLAYERS.index(observer)
+    policy, history = equilibrium(alpha), state.history
+    bet = total = 0.0
+    for card in CARDS.replace(state.cards[me], ""):
+        likely = 1.0
+        for turn, letter in enumerate(history):
+            if turn % 2 != me:
+                share = policy[card + history[:turn]]
+                likely *= share if letter == "b" else 1 - share
+        bet += likely * policy[card + history]
+        total += likely
+    return {"PASS": 1 - bet / total, "BET": bet / total}

@@ -23,7 +23,7 @@ from ludens.web.pages import WebSettings, page
 from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked, set_token
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
-from ludens.web.study.room import POLL_SECONDS, Room, progress_of
+from ludens.web.study_room import POLL_SECONDS, Room, progress_of
 
 LOG = logging.getLogger(__name__)
 COOKIE = "participant"

@@ -1,1 +1,0 @@
-"""Studies with people: consent, questionnaires, tasks alone, with a model or with another participant."""
