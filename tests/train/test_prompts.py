@@ -65,6 +65,9 @@ def test_successive_screens_are_seen_as_one() -> None:
     assert changed[0].any()
     assert (pixels != now).any(axis=-1)[changed[0]].all()
     assert main_picture("pong", ask, ()) == ()
+    later = asked("pong?decisions=40", "player")
+    assert short_prompt("pong", ask) == short_prompt("pong", later)
+    assert short_prompt("pong", ask, 2) != short_prompt("pong", later, 2)
     assert overlaid([last.blank()] * 3).hash == overlaid([last.blank()] * 2).hash
 
 

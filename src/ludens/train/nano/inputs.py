@@ -33,11 +33,17 @@ SUCCESSIVE = frozenset(("pong",))
 
 def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
     """What a small model is told: game, role or seat, stage, the notes in short, legal moves of some games,
-    and refused replies. Rules are learnt. Form 1 had neither moves nor refused replies, and longer notes."""
+    and refused replies. Rules are learnt.
+
+    Form 1 had neither moves nor refused replies, and longer notes. Form 3 does not count decisions where
+    screens are successive: their number says nothing.
+    """
     parts = [part for part in (game, ask.role or ask.seat, ask.stage) if part]
     lines = [" ".join(parts), ask.observation.brief]
     if form > 1:
         lines[1] = condensed(lines[1]) if game.startswith("comma/") else lines[1]
+        if form > 2 and game in SUCCESSIVE:
+            lines[1] = _COUNTED.sub("100 of 300", lines[1])
         if ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED:
             lines.append(grouped(ask.legal))
         lines += [f"not {last_line(reply)}" for reply, _ in ask.refused]
@@ -62,6 +68,7 @@ def overlaid(screens: Sequence[Picture]) -> Picture:
     return Drawn(mean.astype(np.uint8))
 
 
+_COUNTED = re.compile(r"\d+ of \d+")
 _REQUEST = re.compile(r"^ *Please answer: .*\n?", re.MULTILINE)
 _ACTIONS = re.compile(r"^Your actions:\n(?:\w+\n)*\n?", re.MULTILINE)
 
