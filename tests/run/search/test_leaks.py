@@ -9,7 +9,7 @@ import ludens.run.search as searching
 from ludens.core.registry import GAMES, make
 from ludens.run.baselines import played, score_of
 from ludens.run.references import TaskReferences
-from ludens.run.search import Search, rebuilt, search
+from ludens.run.search import Search, measure_again, rebuilt, search
 from tests.support.leaks import GAME_LEAKS, QUESTION_LEAKS, RIGHT, LeakyGame, leaky_task
 
 
@@ -116,3 +116,14 @@ def test_a_second_search_does_not_change_the_players_of_earlier_scores() -> None
     second = search("mine", leaky_task("notes"), 40, 161, first)
     assert second.references.players == first.players
     assert any(trial.player.endswith("(budget 161)") for trial in second.trials)
+
+
+def test_a_player_that_was_found_is_measured_again_with_the_others() -> None:
+    first = result_of("script", False, 40).references
+    definitions = {player.name: orjson.loads(player.definition) for player in first.players}
+    again = measure_again("mine", leaky_task("script"), 20, first, definitions)
+    blind, earlier = again.get("blind", RIGHT), first.get("blind", RIGHT)
+    assert blind is not None
+    assert earlier is not None
+    assert (blind.player, blind.mean, blind.n) == (earlier.player, earlier.mean, 20)
+    assert (again.players, again.searched) == (first.players, 40)

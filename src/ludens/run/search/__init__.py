@@ -151,6 +151,25 @@ def search(
     return Search(replace(references, searched=budget), metric.name, trials)
 
 
+def measure_again(
+    suite: str, task: Task, episodes: int, earlier: TaskReferences, definitions: Mapping[str, Definition]
+) -> TaskReferences:
+    """The reference scores of a task, measured anew; players that a search found earlier play too.
+
+    Args:
+        suite: The name of its suite, for the record.
+        task: The task.
+        episodes: How many each player plays.
+        earlier: The scores so far.
+        definitions: What its players can be rebuilt from, by name.
+    """
+    game, known = make(task.game), measure(suite, task, episodes)
+    found = {name: played(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()}
+    simple = dict(_simple_bots(task, known, lambda text: None)) if earlier.searched else {}
+    known = replace(known, players=earlier.players, searched=earlier.searched)
+    return _merged(task, known, found, simple, {})
+
+
 def _metric_of(task: Task) -> Metric:
     return next((metric for metric in task.metrics if metric.paired), task.metrics[0])
 
