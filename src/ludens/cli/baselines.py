@@ -143,7 +143,7 @@ def _show_search(order: BaselineOrder, result: Search, suites: Mapping[str, Suit
     first, last = task.first_seed, task.placed(result.references.episodes - 1)[0]
     title = (
         f"{order.suite} {order.task}: {metric.name} of players that never look, fitted with a budget of "
-        f"{result.references.searched} on seeds from {OTHER_SEEDS:,}, tested on the seeds {first} to {last}"
+        f"{result.budget} on seeds from {OTHER_SEEDS:,}, tested on the seeds {first} to {last}"
     )
     table(title, ("player", "memory", "other seeds", "seeds of the task"), rows, ("other seeds",))
 

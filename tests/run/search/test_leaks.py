@@ -113,9 +113,10 @@ def test_scores_of_players_that_see_one_cue_stay() -> None:
 
 def test_a_second_search_does_not_change_the_players_of_earlier_scores() -> None:
     first = result_of("notes", False, 160).references
-    second = search("mine", leaky_task("notes"), 40, 161, first)
+    second = search("mine", leaky_task("notes"), 40, 150, first)
     assert second.references.players == first.players
-    assert any(trial.player.endswith("(budget 161)") for trial in second.trials)
+    assert (second.budget, second.references.searched) == (150, 160)
+    assert any(trial.player.endswith("(budget 150)") for trial in second.trials)
 
 
 def test_a_player_that_was_found_is_measured_again_with_the_others() -> None:

@@ -79,6 +79,8 @@ class Search:
     references: TaskReferences
     metric: str
     """Which was searched for."""
+    budget: int
+    """Episodes or questions in which players were fitted."""
     trials: tuple[Trial, ...]
     """The best first."""
 
@@ -148,7 +150,8 @@ def search(
     players = {one.name: one.player for one in contenders}
     simple = dict(_simple_bots(task, known, say))
     references = _merged(task, known, results, simple, players)
-    return Search(replace(references, searched=budget), metric.name, trials)
+    references = replace(references, searched=max(budget, known.searched))
+    return Search(references, metric.name, budget, trials)
 
 
 def measure_again(
