@@ -54,7 +54,8 @@ QUESTIONS, GAMES, SLOW = 800, 600, 60
 LONG = 150
 """Moves of a player in one episode from which on games are long."""
 TESTED = 3
-"""Players that are tested on the seeds of the task: the best, and those that may be as good."""
+"""Players that are tested on the seeds of the task: the best, and those that may be as good; and one more
+that imagines states, since it was compared in fewer games."""
 
 Say = Callable[[str], None]
 
@@ -182,10 +183,10 @@ def _chosen(contenders: list[_Contender]) -> list[_Contender]:
     if not contenders:
         return []
     best = contenders[0]
-    near = [
-        one for one in contenders[1:] if best.error and one.value >= best.value - best.error and not one.slow
-    ]
-    return [best, *near][:TESTED]
+    near = [one for one in contenders[1:] if best.error and one.value >= best.value - best.error]
+    fast = [one for one in near if not one.slow]
+    slow = [one for one in near if one.slow and not best.slow]
+    return [*[best, *fast][:TESTED], *slow[:1]]
 
 
 def _questions(task: Task, budget: int, say: Say) -> list[_Contender]:
