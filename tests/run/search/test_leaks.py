@@ -10,6 +10,7 @@ from ludens.core.registry import GAMES, make
 from ludens.run.baselines import played, score_of
 from ludens.run.references import TaskReferences
 from ludens.run.search import Search, measure_again, rebuilt, search
+from ludens.run.search.players import Script
 from tests.support.leaks import GAME_LEAKS, QUESTION_LEAKS, RIGHT, LeakyGame, leaky_task
 
 
@@ -128,3 +129,19 @@ def test_a_player_that_was_found_is_measured_again_with_the_others() -> None:
     assert earlier is not None
     assert (blind.player, blind.mean, blind.n) == (earlier.player, earlier.mean, 20)
     assert (again.players, again.searched) == (first.players, 40)
+
+
+@pytest.mark.parametrize(
+    ("worth", "tested"),
+    [
+        ({"one": 0.5, "two": 0.4, "three": 0.4, "four": 0.4, "belief": 0.4}, "one two three belief"),
+        ({"one": 0.5, "two": 0.1, "belief": 0.1}, "one"),
+        ({"belief": 0.5, "one": 0.4, "belief 2": 0.4}, "belief one"),
+    ],
+)
+def test_players_that_may_be_as_good_are_tested_and_one_belief(worth: dict[str, float], tested: str) -> None:
+    contenders = [
+        searching._Contender(name, Script(), mean, mean, 0.2, "belief" in name)
+        for name, mean in worth.items()
+    ]
+    assert " ".join(one.name for one in searching._chosen(contenders)) == tested
