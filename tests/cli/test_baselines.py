@@ -95,3 +95,6 @@ def test_it_searches_and_stores(ludens: Run, tmp_path: Path) -> None:
     assert json.loads(again.out)[0]["searched"] == 12
     more = ludens(*words[:-1], "13", "--json")
     assert "searching 1 task" in more.err
+    measured = ludens(*words[:-3], "--again", "--json")
+    assert "measuring 1 task" in measured.err
+    assert json.loads(measured.out)[0]["searched"] == 13

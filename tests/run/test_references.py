@@ -145,3 +145,16 @@ def test_players_are_stored_with_what_they_can_be_rebuilt_from(tmp_path: Path) -
     assert not list((tmp_path / "players").iterdir())
     with pytest.raises(BadFile, match="cannot read the player"):
         definition_of(file, read.players[1])
+
+
+def test_a_new_player_does_not_take_the_file_of_one_that_stays(tmp_path: Path) -> None:
+    file = tmp_path / "references.toml"
+    one, two, three = (
+        ReferencePlayer(f"tree: {name}", "tree", True, f'{{"kind":"{name}","actions":"{"x" * LONGEST}"}}')
+        for name in ("one", "two", "three")
+    )
+    write_references(file, {"a": replace(reached(TASK, 0.5), players=(one, two))})
+    stays = read_references(file)["a"].players[1]
+    write_references(file, {"a": replace(reached(TASK, 0.5), players=(stays, three))})
+    read = read_references(file)["a"].players
+    assert [definition_of(file, player)["kind"] for player in read] == ["two", "three"]

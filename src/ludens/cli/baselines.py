@@ -12,12 +12,12 @@ from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption, UsageError
 from ludens.core.plain import plural
 from ludens.core.processes import cores
-from ludens.run.baselines.many import BaselineOrder, measure_all, orders, read_stored
+from ludens.run.baselines.many import BaselineOrder, orders, read_stored
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.references import TaskReferences, keep_references, write_references
 from ludens.run.report.tables import raw
 from ludens.run.search import Search
-from ludens.run.search.many import searched
+from ludens.run.search.many import measure_all, searched
 from ludens.run.task import SUITES, Metric, Suite, Task, import_suite, suite
 from ludens.suites import TASKS_IN_OPTIONS
 
@@ -143,7 +143,7 @@ def _show_search(order: BaselineOrder, result: Search, suites: Mapping[str, Suit
     first, last = task.first_seed, task.placed(result.references.episodes - 1)[0]
     title = (
         f"{order.suite} {order.task}: {metric.name} of players that never look, fitted with a budget of "
-        f"{result.references.searched} on seeds from {OTHER_SEEDS:,}, tested on the seeds {first} to {last}"
+        f"{result.budget} on seeds from {OTHER_SEEDS:,}, tested on the seeds {first} to {last}"
     )
     table(title, ("player", "memory", "other seeds", "seeds of the task"), rows, ("other seeds",))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from itertools import count
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -159,10 +160,11 @@ def definition_of(file: Path, player: ReferencePlayer) -> dict[str, Any]:
 
 def _with_files(file: Path, key: str, one: TaskReferences) -> TaskReferences:
     """The references, with long definitions in files of their own."""
-    players = []
-    for number, player in enumerate(one.players):
+    players, taken = [], {player.definition for player in one.players}
+    names = (name for n in count() if (name := f"{file.stem}-{key}-{n}.json") not in taken)
+    for player in one.players:
         if player.definition.startswith("{") and len(player.definition) > LONGEST:
-            name = f"{file.stem}-{key}-{number}.json"
+            name = next(names)
             (file.parent / PLAYERS).mkdir(exist_ok=True)
             write_atomically(file.parent / PLAYERS / name, player.definition.encode())
             player = replace(player, definition=name)

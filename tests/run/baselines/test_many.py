@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ludens.core.processes import WorkerDied
 from ludens.run.baselines import many, measure
 from ludens.run.references import TaskReferences
+from ludens.run.search import many as search_many
 from ludens.run.task import MODEL, EpisodeResult, Task, mean_of, suite
 
 DEMO = {"demo": suite("demo")}
 
 
-def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_one_game_does_not_lose_the_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def measure(name: str, task: Task, episodes: int) -> TaskReferences:
         if task.name == "perceive":
             raise ZeroDivisionError("division by zero")
         return TaskReferences(name, task.name, task.game, 1, episodes, ())
 
-    monkeypatch.setattr(many, "measure", measure)
-    wanted = many.orders(DEMO, ["perceive", "keypad"], 4)
-    found = {order.task: result for order, result in many.measure_all(wanted, 1)}
+    monkeypatch.setattr(search_many, "measure", measure)
+    wanted = many.orders(DEMO, ["perceive", "keypad"], 4, tmp_path / "none.toml")
+    found = {order.task: result for order, result in search_many.measure_all(wanted, 1)}
     assert found["perceive"] == "ZeroDivisionError: division by zero"
     assert isinstance(found["keypad"], TaskReferences)
 
@@ -34,7 +36,7 @@ def test_a_process_that_ended_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
     wanted = [many.BaselineOrder(name, "demo", name, 1, None) for name in ("one", "two")]
     monkeypatch.setattr(many, "run_in_processes", dies)
-    (first, known), (second, reason) = many.measure_all(wanted, 2)
+    (first, known), (second, reason) = search_many.measure_all(wanted, 2)
     assert (first, known, second) == (wanted[0], "known", wanted[1])
     assert isinstance(reason, str)
     assert "run the command again" in reason

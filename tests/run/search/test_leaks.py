@@ -9,7 +9,8 @@ import ludens.run.search as searching
 from ludens.core.registry import GAMES, make
 from ludens.run.baselines import played, score_of
 from ludens.run.references import TaskReferences
-from ludens.run.search import Search, rebuilt, search
+from ludens.run.search import Search, measure_again, rebuilt, search
+from ludens.run.search.players import Script
 from tests.support.leaks import GAME_LEAKS, QUESTION_LEAKS, RIGHT, LeakyGame, leaky_task
 
 
@@ -113,6 +114,34 @@ def test_scores_of_players_that_see_one_cue_stay() -> None:
 
 def test_a_second_search_does_not_change_the_players_of_earlier_scores() -> None:
     first = result_of("notes", False, 160).references
-    second = search("mine", leaky_task("notes"), 40, 161, first)
+    second = search("mine", leaky_task("notes"), 40, 150, first)
     assert second.references.players == first.players
-    assert any(trial.player.endswith("(budget 161)") for trial in second.trials)
+    assert (second.budget, second.references.searched) == (150, 160)
+    assert any(trial.player.endswith("(budget 150)") for trial in second.trials)
+
+
+def test_a_player_that_was_found_is_measured_again_with_the_others() -> None:
+    first = result_of("script", False, 40).references
+    definitions = {player.name: orjson.loads(player.definition) for player in first.players}
+    again = measure_again("mine", leaky_task("script"), 20, first, definitions)
+    blind, earlier = again.get("blind", RIGHT), first.get("blind", RIGHT)
+    assert blind is not None
+    assert earlier is not None
+    assert (blind.player, blind.mean, blind.n) == (earlier.player, earlier.mean, 20)
+    assert (again.players, again.searched) == (first.players, 40)
+
+
+@pytest.mark.parametrize(
+    ("worth", "tested"),
+    [
+        ({"one": 0.5, "two": 0.4, "three": 0.4, "four": 0.4, "belief": 0.4}, "one two three belief"),
+        ({"one": 0.5, "two": 0.1, "belief": 0.1}, "one"),
+        ({"belief": 0.5, "one": 0.4, "belief 2": 0.4}, "belief one"),
+    ],
+)
+def test_players_that_may_be_as_good_are_tested_and_one_belief(worth: dict[str, float], tested: str) -> None:
+    contenders = [
+        searching._Contender(name, Script(), mean, mean, 0.2, "belief" in name)
+        for name, mean in worth.items()
+    ]
+    assert " ".join(one.name for one in searching._chosen(contenders)) == tested

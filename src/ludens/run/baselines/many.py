@@ -1,4 +1,4 @@
-"""Measures the reference scores of many tasks, each definition once, in several processes."""
+"""Orders of reference scores for many tasks, each definition once, and work on them in several processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from ludens.core.errors import UnknownName, UsageError
 from ludens.core.processes import WorkerDied, run_in_processes
 from ludens.core.registry import make
-from ludens.run.baselines import default_episodes, measure
+from ludens.run.baselines import default_episodes
 from ludens.run.references import TaskReferences, definition, read_references
 from ludens.run.task import Suite, Task, import_suite, suite
 
@@ -54,17 +54,16 @@ def orders(
 
 
 def read_stored(order: BaselineOrder) -> TaskReferences | None:
-    if order.file is None or not order.file.is_file():
-        return None
-    references = read_references(order.file).get(order.key)
+    """The references of an order, if they have as many episodes as it asks for."""
+    references = read_any(order)
     return references if references is not None and references.episodes >= order.least else None
 
 
-def measure_all(
-    wanted: Sequence[BaselineOrder], workers: int
-) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
-    """The references of each order as they are known, or why there are none."""
-    return each(_measured, wanted, workers)
+def read_any(order: BaselineOrder) -> TaskReferences | None:
+    """The references of an order, of however many episodes."""
+    if order.file is None or not order.file.is_file():
+        return None
+    return read_references(order.file).get(order.key)
 
 
 def each(
@@ -82,10 +81,6 @@ def each(
     except WorkerDied:
         reason = "a process ended unexpectedly; run the command again for what is missing."
         yield from ((order, reason) for order in missing)
-
-
-def _measured(order: BaselineOrder) -> TaskReferences | str:
-    return tried(lambda: measure(order.suite, task_of(order), order.episodes), order)
 
 
 def tried(work: Callable[[], T], order: BaselineOrder) -> T | str:

@@ -54,7 +54,8 @@ QUESTIONS, GAMES, SLOW = 800, 600, 60
 LONG = 150
 """Moves of a player in one episode from which on games are long."""
 TESTED = 3
-"""Players that are tested on the seeds of the task: the best, and those that may be as good."""
+"""Players that are tested on the seeds of the task: the best, and those that may be as good; and one more
+that imagines states, since it was compared in fewer games."""
 
 Say = Callable[[str], None]
 
@@ -79,6 +80,8 @@ class Search:
     references: TaskReferences
     metric: str
     """Which was searched for."""
+    budget: int
+    """Episodes or questions in which players were fitted."""
     trials: tuple[Trial, ...]
     """The best first."""
 
@@ -148,7 +151,27 @@ def search(
     players = {one.name: one.player for one in contenders}
     simple = dict(_simple_bots(task, known, say))
     references = _merged(task, known, results, simple, players)
-    return Search(replace(references, searched=budget), metric.name, trials)
+    references = replace(references, searched=max(budget, known.searched))
+    return Search(references, metric.name, budget, trials)
+
+
+def measure_again(
+    suite: str, task: Task, episodes: int, earlier: TaskReferences, definitions: Mapping[str, Definition]
+) -> TaskReferences:
+    """The reference scores of a task, measured anew; players that a search found earlier play too.
+
+    Args:
+        suite: The name of its suite, for the record.
+        task: The task.
+        episodes: How many each player plays.
+        earlier: The scores so far.
+        definitions: What its players can be rebuilt from, by name.
+    """
+    game, known = make(task.game), measure(suite, task, episodes)
+    found = {name: played(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()}
+    simple = dict(_simple_bots(task, known, lambda text: None)) if earlier.searched else {}
+    known = replace(known, players=earlier.players, searched=earlier.searched)
+    return _merged(task, known, found, simple, {})
 
 
 def _metric_of(task: Task) -> Metric:
@@ -160,10 +183,10 @@ def _chosen(contenders: list[_Contender]) -> list[_Contender]:
     if not contenders:
         return []
     best = contenders[0]
-    near = [
-        one for one in contenders[1:] if best.error and one.value >= best.value - best.error and not one.slow
-    ]
-    return [best, *near][:TESTED]
+    near = [one for one in contenders[1:] if best.error and one.value >= best.value - best.error]
+    fast = [one for one in near if not one.slow]
+    slow = [one for one in near if one.slow and not best.slow]
+    return [*[best, *fast][:TESTED], *slow[:1]]
 
 
 def _questions(task: Task, budget: int, say: Say) -> list[_Contender]:
