@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.changes import (  # noqa: E402
+    STEPS,
     Draws,
     blanked,
     blurred,
@@ -49,10 +50,27 @@ def test_jitter_changes_colours_only() -> None:
     assert (shown[0, 0].flatten()[order].int().diff() >= 0).all()
 
 
+def test_steady_pictures_are_moved_by_whole_pixels() -> None:
+    pictures = torch.randint(0, 256, (60, 3, 64, 64), dtype=torch.uint8)
+    shown = warped(pictures, 0.1, draws(60), torch.ones(60, dtype=torch.bool))
+    ways = set[tuple[int, int]]()
+    for before, after in zip(pictures, shown, strict=True):
+        inner = after[:, STEPS:-STEPS, STEPS:-STEPS]
+        found = [
+            (x, y)
+            for x in range(2 * STEPS + 1)
+            for y in range(2 * STEPS + 1)
+            if torch.equal(inner, before[:, y : y + 64 - 2 * STEPS, x : x + 64 - 2 * STEPS])
+        ]
+        assert len(found) == 1
+        ways.add(found[0])
+    assert len(ways) > 25
+    assert max(max(way) for way in ways) >= 2 * STEPS - 2
+
+
 def test_pictures_are_moved_and_shrunk_unless_they_are_steady() -> None:
     pictures, steady = board(400), torch.arange(400) % 4 == 0
     shown = warped(pictures, 0.1, draws(400), steady)
-    assert torch.equal(shown[steady], pictures[steady])
     dark = (shown < 40).all(1)
     rows, columns = dark.any(2).float(), dark.any(1).float()
     moved = (shown != pictures).flatten(1).any(1)

@@ -298,7 +298,7 @@ class Demonstration:
     sketch: bool = option(
         False, help="nano: boards of `perceive` are drawn in many other ways, not as Ludens draws them"
     )
-    steady: bool = option(False, help="nano: pictures keep their geometry: small print stays legible")
+    steady: bool = option(False, help="nano: pictures are moved by whole pixels: small print stays legible")
     roles: str = option("", help="roles or seats that are imitated, separated by spaces; empty for all")
     theme: str = option("", help="themes of pictures, in turn; empty for those of [supervised]")
     size: str = option("", help="sizes of pictures, in turn; empty for those of [supervised]")

@@ -20,6 +20,9 @@ UNCHANGED = 0.35
 """The share of pictures that keep their geometry: they are what a model sees most."""
 LOST = 4 / 3
 """How far pictures are moved beyond the edge, in half sides, where they are moved by up to 1."""
+STEPS = 8
+"""By how many pixels a steady picture is moved at most: half a patch. Two digits that always share one may
+never be told apart."""
 BLOCK = 8
 """Pixels per side of the blocks of JPEG."""
 
@@ -45,7 +48,7 @@ def changed(pictures: Tensor, options: SupervisedOptions, draws: Draws, steady: 
     """Pictures, bytes, (rows, 3, side, side), changed as the options say.
 
     Args:
-        steady: Of each picture, whether it keeps its geometry.
+        steady: Of each picture, whether it is moved by whole pixels only.
     """
     if options.warp:
         pictures = warped(pictures, options.warp, draws, steady)
@@ -74,16 +77,19 @@ def warped(pictures: Tensor, most: float, draws: Draws, steady: Tensor) -> Tenso
     """Pictures that are moved, stretched, shrunk into a frame, or cropped.
 
     Shrunk by up to twice `most`; width and height differ by as much; moved until up to two thirds of `most`
-    of their side are lost: more would hide whole lines of a board. What lies outside is white, black, the
-    colour of the corner, or any other.
+    of their side are lost: more would hide whole lines of a board. Those that are `steady` are moved by a few
+    whole pixels, which changes no print. What lies outside is white, black, the colour of the corner, or any
+    other.
     """
     size = draws.between(1 - 2 * most, 1 + most / 2)
     stretch = draws.between(-most / 2, most / 2)
     scale = torch.stack([size * (1 + stretch), size * (1 - stretch)], 1)
-    shift = draws.between(-1, 1, 2) * ((1 - scale).clamp(min=0) + LOST * most)
-    keeps = (draws.uniform() < UNCHANGED) | steady
-    scale = scale.where(~keeps[:, None], torch.ones_like(scale))
-    shift = shift.where(~keeps[:, None], torch.zeros_like(shift))
+    way = draws.between(-1, 1, 2)
+    shift = way * ((1 - scale).clamp(min=0) + LOST * most)
+    steps = torch.round(way * STEPS) * 2 / pictures.shape[-1]
+    keeps = draws.uniform() < UNCHANGED
+    scale = scale.where(~steady[:, None], torch.ones_like(scale))
+    shift = shift.where(~steady[:, None], steps)
     grounds = _grounds(pictures, draws)[..., None, None]
     theta = torch.zeros(len(pictures), 2, 3, device=pictures.device)
     theta[:, 0, 0], theta[:, 1, 1] = 1 / scale[:, 0], 1 / scale[:, 1]
