@@ -12,6 +12,7 @@ import pytest
 import ludens
 from ludens.agents.vlm import Vlm
 from ludens.concurrent import play_sync, rollouts, run_many
+from ludens.core.activity import current_activity
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.episode import Episode
 from ludens.core.sync import run_sync
@@ -69,6 +70,20 @@ async def test_waiting_episodes_overlap() -> None:
     agents = dict.fromkeys(Talk().seats, Meeting(asyncio.Barrier(20 * 2)))
     async with asyncio.timeout(60):
         assert len(await collect(Talk(), agents, range(20), concurrency=20)) == 20
+
+
+async def test_the_event_loop_is_idle_once_every_seat_of_every_episode_waits() -> None:
+    idle: list[bool] = []
+
+    class Watching(Meeting):
+        async def act(self, ask: Ask) -> Reply:
+            idle.append(current_activity().idle)
+            return await super().act(ask)
+
+    agents = dict.fromkeys(Talk().seats, Watching(asyncio.Barrier(3 * 2)))
+    async with asyncio.timeout(60):
+        await collect(Talk(), agents, range(3), concurrency=3)
+    assert idle[:6] == [False] * 5 + [True]
 
 
 @dataclass

@@ -141,6 +141,18 @@ async def test_a_reader_follows_a_run_without_reading_anything_twice(tmp_path: P
     assert counts == sorted(counts)
 
 
+async def test_a_row_that_is_indexed_after_its_line_was_read_is_not_read_again(tmp_path: Path) -> None:
+    plan = plan_of(*BOTS)
+    await played(tmp_path, plan)
+    index = tmp_path / INDEX
+    lines = index.read_bytes().splitlines(keepends=True)
+    index.write_bytes(b"".join(lines[:4]))
+    reader = RowReader(tmp_path, plan, RowMaker.of(plan))
+    assert len(list(reader.read())) == plan.total()
+    index.write_bytes(b"".join(lines))
+    assert list(reader.read()) == []
+
+
 async def test_a_changed_metric_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SUITES, "_added", {**SUITES._added, "mine": suite_with(1.0)})
     plan = plan_of("bot/first", suite="mine")

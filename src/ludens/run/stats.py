@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import ceil, fsum, hypot, inf, isfinite, isnan, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -560,8 +561,6 @@ def indistinguishable(
     Tallies (right, asked) are compared by Fisher's exact test; answers by key by McNemar's exact test on the
     shared keys. Both are conservative: they err towards "not distinguishable".
     """
-    from scipy import stats
-
     where = ""
     shared: list[K] = []
     if isinstance(image, Mapping) and isinstance(blind, Mapping):
@@ -569,13 +568,18 @@ def indistinguishable(
         if shared:
             gained = sum(bool(image[key]) and not blind[key] for key in shared)
             lost = sum(bool(blind[key]) and not image[key] for key in shared)
-            p = float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+            n = gained + lost
+            # Subsets of n by size, up to the rarer outcome: importing scipy.stats takes a second.
+            subsets = accumulate(range(min(gained, lost)), lambda c, k: c * (n - k) // (k + 1), initial=1)
+            p = min(1.0, 2 * sum(subsets) / 2**n)
             image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
             where = f" on the {len(shared)} shared episodes"
     (right, asked), (blind_right, blind_asked) = _tally(image), _tally(blind)
     if not asked or not blind_asked:
         return True, "there are no answers with and without pictures to compare."
     if not shared:
+        from scipy import stats
+
         table = [[right, asked - right], [blind_right, blind_asked - blind_right]]
         p = float(stats.fisher_exact(table).pvalue)
     seen = f"{right / asked:.1%} with pictures ({right}/{asked})"

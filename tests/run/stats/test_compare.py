@@ -280,6 +280,13 @@ def test_shared_questions_are_compared_in_pairs() -> None:
     assert indistinguishable(image, image)[0]
 
 
+@pytest.mark.parametrize(("gained", "lost"), [(1, 0), (1, 1), (7, 1), (2, 11), (5, 7), (40, 31), (31, 40)])
+def test_pairs_are_as_likely_as_scipy_says(gained: int, lost: int) -> None:
+    image = {key: key < gained for key in range(gained + lost)}
+    _, sentence = indistinguishable(image, {key: not right for key, right in image.items()})
+    assert f"p = {scipy_stats.binomtest(gained, gained + lost).pvalue:.3f}." in sentence
+
+
 def test_questions_that_are_not_shared_are_compared_as_tallies() -> None:
     image, blind = {("a", i): i < 9 for i in range(10)}, {("b", i): i < 1 for i in range(10)}
     assert indistinguishable(image, blind) == indistinguishable((9, 10), (1, 10))
