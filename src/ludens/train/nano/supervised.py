@@ -20,6 +20,7 @@ from torch.nn import Parameter
 
 from ludens.core.errors import BadOption
 from ludens.train import ranks
+from ludens.train.beside import quick_switches
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
 from ludens.train.nano.changes import Draws, changed
@@ -260,7 +261,8 @@ class Imitation:
         return min(1.0, max(rounds / self.options.rounds, self.spent / limit if limit else 0.0))
 
     def run(self, datasets: Iterable[ImitationData]) -> None:
-        with compiled(self.policy.network) if self.options.compile else nullcontext():
+        # Another thread puts the next round together: without quick switches, kernels wait for it.
+        with compiled(self.policy.network) if self.options.compile else nullcontext(), quick_switches():
             self._run(datasets)
 
     def _run(self, datasets: Iterable[ImitationData]) -> None:
