@@ -6,6 +6,7 @@ import os
 import resource
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +159,9 @@ def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -
         assert torch.equal(a, b)
 
 
-def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path) -> None:
+def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = count()  # a clock that goes on by 10 ms whenever it is looked at, however busy the machine is
+    monkeypatch.setattr("ludens.train.nano.supervised.perf_counter", lambda: next(looks) / 100)
     options = SupervisedOptions(rounds=1000, batch=16, minutes=0.02, checkpoint=1)
     policy, data = dataset()
     imitation = Imitation(policy, options, folder=tmp_path)
