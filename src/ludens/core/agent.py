@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ludens.core.ask import Ask, History
 from ludens.core.game import Game
-from ludens.core.options import check_options, options_of
+from ludens.core.options import check_options, option, options_of
 from ludens.core.random import Stream
 from ludens.core.spec import Spec
 from ludens.core.templates import Sections
@@ -19,7 +19,7 @@ from ludens.core.view import Sees
 if TYPE_CHECKING:
     from ludens.core.episode import Usage
 
-__all__ = ["Agent", "Ask", "Bot", "Reply"]
+__all__ = ["Agent", "Ask", "Bot", "ReasoningBot", "Reply"]
 
 
 @dataclass(slots=True)
@@ -128,3 +128,20 @@ class Bot(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         return Reply(action=self.choose(ask.state))
+
+
+@dataclass
+class ReasoningBot(Bot):
+    """A bot that can say what it sees before its move: a small model that imitates it learns to look."""
+
+    reason: bool = option(False, help="say first what it sees, for imitation")
+
+    @abstractmethod
+    def reasons(self, state: Any, move: str) -> list[str]:
+        """What it says before this move, line by line."""
+
+    async def act(self, ask: Ask) -> Reply:
+        move = self.choose(ask.state)
+        if not self.reason:
+            return Reply(action=move)
+        return Reply("\n".join([*self.reasons(ask.state, move), ask.format.write(move)]), move)

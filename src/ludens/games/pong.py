@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludens.core.agent import Bot, Reply
-from ludens.core.ask import Ask
+from ludens.core.agent import Bot, ReasoningBot
 from ludens.core.clock import REALTIME_HELP, read_interval, realtime_rule
 from ludens.core.errors import MissingExtra
 from ludens.core.game import Game, Preset
@@ -363,26 +362,21 @@ class Tracker(_Returner):
 
 
 @dataclass
-class Follower(_Returner):
+class Follower(_Returner, ReasoningBot):
     """Goes to where the ball will be, by nothing but the four screens shown: it does not read the knob.
 
     Weaker than the tracker, and predictable by whoever sees the same screens.
     """
 
-    reason: bool = option(False, help="say first where ball and paddle are and where to go, for imitation")
     kind = "bot/follower"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, PongState)
-        move = self.choose(state)
-        if not self.reason:
-            return Reply(action=move)
+    def reasons(self, state: PongState, move: str) -> list[str]:
+        """Where the ball flies, where to go, and where the paddle is."""
         paddle = self._paddle(state)
         flight = [_coarse(ball) for ball in self._flight(state.frames)]
         words = [*flight, "aim", f"{round(self._row(state.frames)) // COARSE}"]
         words += ["paddle", f"{round(_centre(paddle)[1]) // COARSE}"] if paddle else []
-        return Reply(f"{' '.join(words)}\n{ask.format.write(move)}", move)
+        return [" ".join(words)]
 
     def policy(self, state: Any) -> dict[str, float]:
         return {self.choose(state): 1.0}

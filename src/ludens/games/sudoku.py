@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from ludens.core.agent import Bot, Reply
-from ludens.core.ask import Ask
+from ludens.core.agent import ReasoningBot
 from ludens.core.errors import BadOption
 from ludens.core.game import Game, Preset
 from ludens.core.options import option
@@ -318,7 +317,7 @@ class SudokuState(State):
 
 
 @dataclass
-class Surest(Bot):
+class Surest(ReasoningBot):
     """Fills a cell that the fewest digits fit, of these one with the most digits around it; right in every
     grid that can be solved.
 
@@ -326,25 +325,17 @@ class Surest(Bot):
     learns to look for a cell that only one fits.
     """
 
-    reason: bool = option(False, help="name cells with the digits that fit before the move, for imitation")
     kind = "bot/surest"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, SudokuState)
-        move = self.choose(state)
-        if not self.reason:
-            return Reply(action=move)
-        others = [cell for cell in range(len(NAMES)) if not state.grid[cell] and NAMES[cell] != move[:2]]
-        fitting = {cell: _digits(candidates(state.grid, cell)) for cell in others}
+    def reasons(self, state: SudokuState, move: str) -> list[str]:
+        empty = [cell for cell, digit in enumerate(state.grid) if not digit]
+        chosen, fitting = NAMES.index(move[:2]), {cell: _digits(state.grid, cell) for cell in empty}
         harder = sorted(
-            (cell for cell in others if len(fitting[cell]) > 1),
+            (cell for cell in empty if cell != chosen and len(fitting[cell]) > 1),
             key=lambda cell: len(fitting[cell]) + FAR * self.random.random(),
         )
         tried = self.random.between(0, TRIED) * (self.random.below(3) > 0)
-        lines = [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in harder[:tried]]
-        last = " ".join(_digits(candidates(state.grid, NAMES.index(move[:2]))))
-        return Reply("\n".join([*lines, f"{move[:2]}: {last}", ask.format.write(move)]), move)
+        return [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in (*harder[:tried], chosen)]
 
     def choose(self, state: SudokuState) -> str:
         grid = state.grid
@@ -363,7 +354,9 @@ TRIED, FAR = 5, 2.0
 after it."""
 
 
-def _digits(mask: int) -> list[str]:
+def _digits(grid: Sequence[int], cell: int) -> list[str]:
+    """The digits that may go into a cell, as they are written."""
+    mask = candidates(grid, cell)
     return [str(digit) for digit in range(1, 10) if mask >> digit & 1]
 
 

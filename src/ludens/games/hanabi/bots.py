@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from ludens.core.agent import Bot, Reply
-from ludens.core.ask import Ask
-from ludens.core.options import option
+from ludens.core.agent import Bot, ReasoningBot
 from ludens.core.random import Stream
 from ludens.games.hanabi.game import (
     COLORS,
@@ -357,19 +355,13 @@ class Strong(Bot):
 
 
 @dataclass
-class Literal(Bot):
+class Literal(ReasoningBot):
     """Plays what is certain, else hints at a playable card, else discards."""
 
-    reason: bool = option(False, help="say first what it sees and knows, for imitation")
     kind = "bot/literal"
 
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, HanabiState)
-        move = self.choose(state)
-        if not self.reason:
-            return Reply(action=move)
-        return Reply("\n".join([*_seen(state.sight(self.seat)), ask.format.write(move)]), move)
+    def reasons(self, state: HanabiState, move: str) -> list[str]:
+        return _seen(state.sight(self.seat))
 
     def choose(self, state: HanabiState) -> str:
         return literal(state.sight(self.seat), state.legal(self.seat), self.random)
