@@ -179,6 +179,19 @@ def test_clues_are_compared_with_their_role_and_votes_with_one_another(
     assert [s.advantage for s in spo.samples([game(*clues, *votes)])] == pytest.approx(expected)
 
 
+def test_votes_of_a_game_that_all_agree_are_compared_with_those_of_other_games() -> None:
+    advantage = {"decisions": "role", "alpha": 0.5, "from_first": True}
+    settings = {"run": {"algorithm": "spo"}, "play": {"game": "spy"}, "advantage": advantage}
+    spo = IterativeSpo(Recipe.of(settings))
+    spo.baselines.values["civilian"] = 7.0  # of clues
+    right, silent = ([sample("civilian", seat, r) for seat in "ab"] for r in (1.0, -0.5))
+    for vote in (*right, *silent):
+        vote.stage = DECISION
+    chosen = spo.samples([game(*right), game(*silent)])
+    assert [vote.advantage for vote in chosen] == pytest.approx([0.0, 0.0, -0.75, -0.75])
+    assert spo.baselines.values == pytest.approx({"civilian": 7.0, "civilian decision": 0.25})
+
+
 @pytest.mark.parametrize("keep", [0.0, 0.5])
 def test_the_other_stage_is_kept_near_the_reference_or_left_out(keep: float) -> None:
     spo = IterativeSpo(

@@ -75,18 +75,22 @@ class RoleBaselines:
     from_first: bool = False
     values: dict[str, float] = field(default_factory=dict)
 
-    def advantages(self, trajectories: Iterable[Trajectory]) -> None:
-        """Update the baselines game by game and set the advantages of all samples."""
+    def advantages(self, trajectories: Iterable[Trajectory], kind: str = "") -> None:
+        """Update the baselines game by game and set the advantages of all samples.
+
+        Args:
+            kind: Of the samples, where a role has a baseline for each kind.
+        """
         for trajectory in trajectories:
             rewards: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
             for sample in trajectory.samples:
-                rewards[sample.role][sample.seat].append(sample.reward)
+                rewards[f"{sample.role} {kind}".strip()][sample.seat].append(sample.reward)
             for role, seats in rewards.items():
                 mean = fmean(map(fmean, seats.values()))
                 start = mean if self.from_first else 0.0
                 self.values[role] = self.alpha * self.values.get(role, start) + (1 - self.alpha) * mean
             for sample in trajectory.samples:
-                sample.advantage = sample.reward - self.values[sample.role]
+                sample.advantage = sample.reward - self.values[f"{sample.role} {kind}".strip()]
 
     def state(self) -> dict[str, float]:
         return dict(self.values)
@@ -149,9 +153,9 @@ class Grpo:
         return self._compared(trajectories, self.options.group.split())
 
     def _compared(
-        self, trajectories: Sequence[Trajectory], group: Sequence[str], kind: str = ""
+        self, trajectories: Sequence[Trajectory], group: Sequence[str], kind: str = "", stage: str = ""
     ) -> list[TokenSample]:
-        """All samples of the games, with advantages.
+        """All samples of the games, with advantages; role baselines are those of the stage.
 
         With a penalty, replies that were not accepted have no advantage above 0. They earned what the
         fallback earned: where others of their group earned less, they would be learnt.
@@ -164,7 +168,7 @@ class Grpo:
         for sample in refused:
             sample.reward -= penalty
         if kind == "role":
-            self.baselines.advantages(trajectories)
+            self.baselines.advantages(trajectories, stage)
         elif kind == "group":
             for sample in samples:
                 sample.group = tuple(getattr(sample, name) for name in group)
@@ -296,9 +300,12 @@ class IterativeSpo(Grpo):
         for sample in others:
             sample.kept = True
         [group] = [stage.group for stage in self.switch.stages if stage.name == self.stage]
+        deciding = self.stage == self.switch.decision
+        kinds = (self.options.decisions if deciding else "", "" if group else self.options.kind)
         # Without a group, kind = "group" has no meaning: rewards are taken as they are.
-        kind = "group" if group else "role" if self.options.kind == "role" else "none"
-        return [*self._compared(active, group, kind), *(others if self.keeps else ())]
+        kind = "role" if "role" in kinds else "group" if group else "none"
+        trained = self._compared(active, group, kind, self.stage if deciding else "")
+        return [*trained, *(others if self.keeps else ())]
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
         switch, scores = self.switch, [trajectory.decision for trajectory in held_out]

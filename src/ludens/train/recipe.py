@@ -160,6 +160,12 @@ class AdvantageOptions(Section, name="advantage"):
         help="what a reply earns: its own reward, or the lower one of it and its twin (twins=true)",
     )
     group: str = option("seed seat", help="attributes of a sample that make a group")
+    decisions: str = option(
+        "group",
+        choices=("group", "role"),
+        help="spo: decisions are compared with others of their group, which teaches nothing where all are "
+        "equal, or with those of their role in other games",
+    )
     scale: bool = option(True, help="divide by the standard deviation of the group; gae: of all replies")
     discount: float = option(1.0, low=0, high=1, help="gae: what a reward one turn later counts")
     trace: float = option(
