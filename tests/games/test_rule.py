@@ -8,7 +8,7 @@ import ludens
 from ludens.core.errors import BadOption, Unreadable
 from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
-from ludens.games.boards import listing
+from ludens.games.boards import grouped, listing
 from ludens.loop import play
 
 BOARDS = ("tic_tac_toe", "reversi", "gomoku", "chess", "breakthrough")
@@ -226,6 +226,7 @@ def test_near_moves_are_listed_first() -> None:
     assert listing(Legal([*rook, *king]), "a1a4") == "a1: a2 b1 a3 c1 a4"
     assert listing(Legal(["F7=3", "F7=1", "A1=2"]), "F7=3") == "F7: 1 3"
     assert listing(Legal(["pass"]), "pass") == "pass"
+    assert listing(Legal([*rook, *king]), "a1a4", shown=True) in grouped([*rook, *king])
 
 
 def test_few_moves_between_cells_are_all_listed() -> None:

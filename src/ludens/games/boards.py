@@ -54,8 +54,11 @@ FEW = 8
 """Moves between cells that are all listed: where there are so few, a player is often in check."""
 
 
-def listing(moves: Sequence[str], move: str) -> str:
+def listing(moves: Sequence[str], move: str, *, shown: bool = False) -> str:
     """Valid moves in a fixed order, `move` among them.
+
+    Where all moves are shown to the player (`grouped`), those from the cell of `move` are repeated as they
+    stand there: they can be copied.
 
     Where moves begin with a cell, the list has what is valid from the cell of `move`, near ones first, as in
     `b6: c4 a4`: those are the easiest to be sure of. Where only few moves between cells are valid, the list
@@ -67,8 +70,10 @@ def listing(moves: Sequence[str], move: str) -> str:
     if chosen is None or (pattern is _IN_ROW and len(moves) <= MOST):
         return " ".join(sorted(moves))
     start = chosen[1]
-    split = filter(None, map(pattern.fullmatch, moves))
-    rest = [end for _, end in sorted((_distance(start, f[2]), f[2]) for f in split if f[1] == start)]
+    ends = [split[2] for split in map(pattern.fullmatch, moves) if split and split[1] == start]
+    if shown and pattern is _FROM_CELL:
+        return grouped(start + end for end in ends)
+    rest = sorted(ends, key=lambda end: (_distance(start, end), end))
     if len(moves) <= FEW and chosen[2][0].isalpha():
         near = [start + end for end in rest]
         return f"all: {' '.join([*near, *sorted(set(moves) - set(near))])}"

@@ -163,7 +163,7 @@ def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
     completion = label.text if spoken else ask.format.write(label.action or "")
     if source.list_moves and label.action:
         moves = [move for move in ask.legal if (move, "") not in ask.refused]
-        completion = f"{listing(moves, label.action)}\n{completion}"
+        completion = f"{listing(moves, label.action, shown=ask.listed)}\n{completion}"
     return completion
 
 
