@@ -75,22 +75,23 @@ class RoleBaselines:
     from_first: bool = False
     values: dict[str, float] = field(default_factory=dict)
 
-    def advantages(self, trajectories: Iterable[Trajectory], kind: str = "") -> None:
+    def advantages(self, trajectories: Iterable[Trajectory], stage: str = "") -> None:
         """Update the baselines game by game and set the advantages of all samples.
 
         Args:
-            kind: Of the samples, where a role has a baseline for each kind.
+            stage: Of the samples, where a role has a baseline of its own in it.
         """
+        suffix = f" {stage}" if stage else ""
         for trajectory in trajectories:
             rewards: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
             for sample in trajectory.samples:
-                rewards[f"{sample.role} {kind}".strip()][sample.seat].append(sample.reward)
+                rewards[sample.role + suffix][sample.seat].append(sample.reward)
             for role, seats in rewards.items():
                 mean = fmean(map(fmean, seats.values()))
                 start = mean if self.from_first else 0.0
                 self.values[role] = self.alpha * self.values.get(role, start) + (1 - self.alpha) * mean
             for sample in trajectory.samples:
-                sample.advantage = sample.reward - self.values[f"{sample.role} {kind}".strip()]
+                sample.advantage = sample.reward - self.values[sample.role + suffix]
 
     def state(self) -> dict[str, float]:
         return dict(self.values)
