@@ -13,7 +13,7 @@ from ludens.cli import main
 from ludens.core.agent import Ask
 from ludens.core.view import Picture
 from ludens.models import model
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import offered, short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.player import SHIPPED
 from ludens.train.nano.weights import verify_weights
@@ -81,6 +81,29 @@ def test_onnxruntime_says_what_numpy_says(game: str) -> None:
     asks = [ask for seed in (3, 4) for ask in first_asks(game, seed)]
     ours, theirs = (said(sampler(f"nano?device={device}"), asks, game) for device in ("onnx", "numpy"))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("device", ["numpy", "onnx", "cpu"])
+def test_where_moves_are_listed_it_gives_one_of_them(device: str) -> None:
+    if device != "numpy":
+        pytest.importorskip("onnxruntime" if device == "onnx" else "torch")
+    chosen, [(ask, shown), *_] = sampler(f"nano?device={device}"), first_asks("chess", 0)
+    prompt, end = chosen.encode(short_prompt("chess", ask)), chosen.vocabulary.end
+    free = offered("chess", ask)
+    [usual] = said(chosen, [(ask, shown)], "chess")
+    others = [answer for answer in free if not chosen.vocabulary.decode(usual).endswith(answer)]
+    for answers in (free, others[3:5], others[7:8]):
+        [reply] = chosen.sample([prompt], [[shown]], answers=[answers])
+        assert reply.completion_ids[-1] == end
+        assert chosen.vocabulary.decode(reply.completion_ids).splitlines()[-1] in answers
+        assert (reply.completion_ids == usual) == (answers is free)
+
+
+def test_a_refused_move_is_not_offered_again() -> None:
+    [(ask, _), *_] = first_asks("chess", 0)
+    again = ask.again("a2: a3 a4\nAction: a2a3", "a2a3 is refused.")
+    assert set(offered("chess", ask)) - set(offered("chess", again)) == {"Action: a2a3"}
+    assert not offered("gomoku", ask)
 
 
 def read(board: str, seed: int, spec: str, theme: str = "classic", size: int = 512) -> float:

@@ -44,10 +44,22 @@ def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
         lines[1] = condensed(lines[1]) if game.startswith("comma/") else lines[1]
         if form > 2 and game in SUCCESSIVE:
             lines[1] = _COUNTED.sub("100 of 300", lines[1])
-        if ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED:
+        if _lists_moves(game, ask):
             lines.append(grouped(ask.legal))
         lines += [f"not {last_line(reply)}" for reply, _ in ask.refused]
     return "\n".join([*lines, ""])
+
+
+def _lists_moves(game: str, ask: Ask) -> bool:
+    return ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED
+
+
+def offered(game: str, ask: Ask, form: int = PROMPTS) -> tuple[str, ...]:
+    """The answers that a prompt lists as moves, without refused ones; none where it lists no moves."""
+    if form < 2 or not _lists_moves(game, ask):
+        return ()
+    refused = {last_line(reply) for reply, _ in ask.refused}
+    return tuple(ask.format.write(move) for move in ask.legal if move not in refused)
 
 
 def main_picture(game: str, ask: Ask, pictures: Sequence[Picture], form: int = PROMPTS) -> Sequence[Picture]:
@@ -181,6 +193,41 @@ class Vocabulary:
                 break
             words.append(self.pieces[number] if number != self.unknown else "?")
         return "".join(words)
+
+
+class Offer:
+    """Answers of which a reply gives one.
+
+    It may begin with anything: only after the label of an answer, as in `Action: e2e4`, it goes on as one of
+    them does.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
+        self._answers = [(*vocabulary.encode(answer), vocabulary.end) for answer in answers]
+        self._label = vocabulary.encode(answers[0].partition(":")[0] + ":")
+
+    def following(self, said: Sequence[int]) -> list[int]:
+        """The tokens that may be said next; none for all of them."""
+        size = len(self._label)
+        for at in range(len(said) - size, -1, -1):
+            if list(said[at : at + size]) == self._label:
+                begun = tuple(said[at:])
+                answers = (answer for answer in self._answers if answer[: len(begun)] == begun)
+                return sorted({answer[len(begun)] for answer in answers if len(answer) > len(begun)})
+        return []
+
+
+def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, said: Sequence[int]) -> None:
+    """Take all tokens that an offer does not have next out of a row of logits."""
+    if offer is not None and (tokens := offer.following(said)):
+        kept = row[tokens]
+        row[:] = -np.inf
+        row[tokens] = kept
+
+
+def offers_of(vocabulary: Vocabulary, answers: Sequence[Sequence[str]], rows: int) -> list[Offer | None]:
+    """Of every row, the offer; without any answers, none."""
+    return [Offer(vocabulary, some) if some else None for some in answers or [()] * rows]
 
 
 LINES = 32

@@ -13,7 +13,7 @@ from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
 from ludens.models.generation import out_of_memory
-from ludens.train.nano.inputs import Vocabulary, main_picture, short_prompt
+from ludens.train.nano.inputs import Vocabulary, main_picture, offered, short_prompt
 
 
 class Sampler(Protocol):
@@ -30,7 +30,14 @@ class Sampler(Protocol):
 
     def encode(self, prompt: str) -> list[int]: ...
 
-    def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]: ...
+    def sample(
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        *,
+        answers: Sequence[Sequence[str]] = (),
+    ) -> list[Tokens]:
+        """Replies; where a prompt comes with answers, the reply gives one of them."""
 
 
 class SeededSampler(Sampler, Protocol):
@@ -41,6 +48,8 @@ class SeededSampler(Sampler, Protocol):
         prompts: Sequence[list[int]],
         pictures: Sequence[Sequence[Picture]],
         seeds: Sequence[int] | None = None,
+        *,
+        answers: Sequence[Sequence[str]] = (),
     ) -> list[Tokens]: ...
 
 
@@ -54,6 +63,8 @@ class NanoQuestion(NamedTuple):
     pictures: Sequence[Picture]
     seed: int | None
     """Of the draws, where they must not depend on the batch."""
+    answers: Sequence[str] = ()
+    """Where the prompt lists moves, what may be answered."""
 
 
 class NanoModel(Model, Generic[S]):
@@ -86,7 +97,9 @@ class NanoModel(Model, Generic[S]):
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
         picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
-        tokens = await self._current_batcher().ask(NanoQuestion(prompt, picture, request.sampling.seed))
+        answers = offered(request.game, request.ask, sampler.prompts)
+        question = NanoQuestion(prompt, picture, request.sampling.seed, answers)
+        tokens = await self._current_batcher().ask(question)
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
         usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
@@ -104,7 +117,8 @@ class NanoModel(Model, Generic[S]):
         return self._batcher
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        return self.sampler.sample([q.prompt for q in questions], [q.pictures for q in questions])
+        prompts, pictures, _, answers = zip(*questions, strict=True)
+        return self.sampler.sample(prompts, pictures, answers=answers)
 
     def _stop(self) -> None:
         batcher, self._batcher = self._batcher, None
@@ -116,12 +130,13 @@ class NanoModel(Model, Generic[S]):
 
 
 class LiveModel(NanoModel[SeededSampler]):
-    """Draws with the weights in training, each request by its own seed."""
+    """Draws with the weights in training, each request by its own seed. Replies are free: what is refused is
+    learnt from."""
 
     def __init__(self, load: Callable[[], SeededSampler]) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
         super().__init__("nano/live", load, gather=600.0, in_thread=False)
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, seeds = zip(*questions, strict=True)
+        prompts, pictures, seeds, _ = zip(*questions, strict=True)
         return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)

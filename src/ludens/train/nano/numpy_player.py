@@ -18,7 +18,17 @@ from threadpoolctl import ThreadpoolController
 from ludens.core.processes import cores
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import NOWHERE, Mark, TextCursor, clipped, marks_of, shrink
+from ludens.train.nano.inputs import (
+    NOWHERE,
+    Mark,
+    Offer,
+    TextCursor,
+    clipped,
+    marks_of,
+    offer_to,
+    offers_of,
+    shrink,
+)
 from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
 
 
@@ -284,25 +294,37 @@ class NumpySampler:
         """The ids of a prompt; of one that is too long, the beginning and the end."""
         return clipped(self.vocabulary.encode(prompt), self._longest)
 
-    def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
+    def sample(
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        *,
+        answers: Sequence[Sequence[str]] = (),
+    ) -> list[Tokens]:
+        offers = offers_of(self.vocabulary, answers, len(prompts))
         with TURNS, one_core():
             looks = self._seen.looks([some[-1] if some else None for some in pictures])
             groups = alike(prompts, cores())
-            texts = ([prompts[number] for number in group] for group in groups)
-            group_looks = ([looks[number] for number in group] for group in groups)
-            drawn = threads().map(self._speak, texts, group_looks, self._random.spawn(len(groups)))
+            parts = ([[each[n] for n in group] for group in groups] for each in (prompts, looks, offers))
+            drawn = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
         fixed = self._temperature or 1.0, self._suppressed
         rows = enumerate(zip(prompts, pictures, strict=True))
         return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
 
     def _speak(
-        self, prompts: Sequence[list[int]], looks: Sequence[Array], random: np.random.Generator
+        self,
+        prompts: Sequence[list[int]],
+        looks: Sequence[Array],
+        offers: Sequence[Offer | None],
+        random: np.random.Generator,
     ) -> list[tuple[list[int], list[float]]]:
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
         drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
         while True:
+            for logits, row in zip(speaker.logits, speaking, strict=True):
+                offer_to(logits, offers[row], drawn[row][0])
             logprobs = self._distribution(speaker.logits)
             tokens = self._draw(logprobs, random)
             for place, (row, token) in enumerate(zip(speaking, tokens, strict=True)):

@@ -22,7 +22,7 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import HEAD, Mark, TextCursor, clipped, marks_of
+from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
@@ -160,14 +160,25 @@ class OnnxSampler:
     def kind(self, prompt: Sequence[int]) -> str:
         return self.vocabulary.decode(prompt[:KIND])
 
-    def sample(self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]]) -> list[Tokens]:
+    def sample(
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        *,
+        answers: Sequence[Sequence[str]] = (),
+    ) -> list[Tokens]:
         last = [some[-1] if some else None for some in pictures]
         with TURNS, one_core():
-            replies = self._replies(prompts, last)
+            replies = self._replies(prompts, last, offers_of(self.vocabulary, answers, len(prompts)))
         rows = zip(prompts, replies, pictures, strict=True)
         return [Tokens(prompt, *reply, 1.0, self._suppressed, some) for prompt, reply, some in rows]
 
-    def _replies(self, prompts: Sequence[list[int]], pictures: Sequence[Picture | None]) -> list[Said]:
+    def _replies(
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Picture | None],
+        offers: Sequence[Offer | None],
+    ) -> list[Said]:
         replies: dict[int, Said] = {}
         for number, rung in enumerate(self._rungs):
             margins = {
@@ -178,7 +189,8 @@ class OnnxSampler:
                 continue
             looks = self._memory(rung.look).looks([pictures[n] for n in asked])
             speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
-            said = threads().map(self._reply, [prompts[n] for n in asked], speakers, asked.values())
+            questions = [prompts[n] for n in asked], speakers, [offers[n] for n in asked]
+            said = threads().map(self._reply, *questions, asked.values())
             replies |= {n: reply for n, reply in zip(asked, said, strict=True) if reply is not None}
             self.doubts[rung] += sum(n not in replies for n in asked)
         return [replies[n] for n in range(len(prompts))]
@@ -214,7 +226,9 @@ class OnnxSampler:
             return_memory()
         return self._decoders[precision]
 
-    def _reply(self, prompt: list[int], speaker: OnnxSpeaker, margin: float) -> Said | None:
+    def _reply(
+        self, prompt: list[int], speaker: OnnxSpeaker, offer: Offer | None, margin: float
+    ) -> Said | None:
         """None where two tokens differ by less than the margin."""
         kind = tuple(prompt[:HEAD])
         guess = self._guesses.get(kind, [])
@@ -227,6 +241,7 @@ class OnnxSampler:
             logits[:, self._suppressed] = -np.inf
             right = 0
             for row, expected in zip(logits, [*guessed, None], strict=True):
+                offer_to(row, offer, said)
                 second, first = np.partition(row, -2)[-2:]
                 if first - second < margin:
                     return None

@@ -26,7 +26,7 @@ from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.models.settings import PromptOptions
 from ludens.train import sharding
-from ludens.train.nano.inputs import PROMPTS, Vocabulary, clipped, shrink
+from ludens.train.nano.inputs import PROMPTS, Offer, Vocabulary, clipped, offers_of, shrink
 from ludens.train.nano.model import LiveModel
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
@@ -137,26 +137,35 @@ class NanoPolicy(Policy):
         prompts: Sequence[list[int]],
         pictures: Sequence[Sequence[Picture]],
         seeds: Sequence[int] | None = None,
+        *,
+        answers: Sequence[Sequence[str]] = (),
     ) -> list[TokenRecord]:
         """Draw a reply to each prompt; with seeds, none depends on the others."""
         draws = Draws(seeds, self.longest_reply) if seeds is not None else None
+        offers = offers_of(self.vocabulary, answers, len(prompts))
         with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
-            return self._sample(prompts, pictures, draws)
+            return self._sample(prompts, pictures, draws, offers)
 
     def _sample(
-        self, prompts: Sequence[list[int]], pictures: Sequence[Sequence[Picture]], draws: Draws | None
+        self,
+        prompts: Sequence[list[int]],
+        pictures: Sequence[Sequence[Picture]],
+        draws: Draws | None,
+        offers: Sequence[Offer | None],
     ) -> list[TokenRecord]:
         rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
-        drawn, values, seen = [], [], self._seen(rows)
+        drawn, values, seen = list[Tensor](), list[Tensor](), self._seen(rows)
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
             batch = TokenBatch.of(ids, padding, self._marks)
             speaker = Speaker(self.network, seen, batch, self._marks, self.longest_reply, self._graphs)
             for number in range(self.longest_reply):
+                if any(offers):
+                    self._offer(speaker.logits, offers, drawn)
                 logprobs = self._distribution(speaker.logits, temperature)
                 token = self._draw(logprobs, draws)
                 drawn.append(token)
@@ -173,6 +182,15 @@ class NanoPolicy(Policy):
             reply = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
             records.append(TokenRecord(row.prompt_ids, *reply, row.pictures))
         return records
+
+    def _offer(self, logits: Tensor, offers: Sequence[Offer | None], drawn: Sequence[Tensor]) -> None:
+        """Take tokens that are not offered out of the logits."""
+        said = torch.stack(list(drawn), 1).tolist() if drawn else [[] for _ in offers]
+        for row, offer in enumerate(offers):
+            if offer is not None and (tokens := offer.following(said[row])):
+                kept = logits[row, tokens].clone()
+                logits[row] = -torch.inf
+                logits[row, tokens] = kept
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
         scaled = logits.float() / temperature

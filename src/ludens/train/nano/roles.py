@@ -79,13 +79,16 @@ class RoleSampler(Generic[S]):
         prompts: Sequence[list[int]],
         pictures: Sequence[Sequence[Picture]],
         seeds: Sequence[int] | None = None,
+        *,
+        answers: Sequence[Sequence[str]] = (),
     ) -> list[TokenRecord]:
         drawn: dict[int, TokenRecord] = {}
         for role, places in self.shares(prompts).items():
             own: list[Any] = [[prompts[p] for p in places], [pictures[p] for p in places]]
             if seeds is not None:
                 own.append([seeds[p] for p in places])
-            drawn |= zip(places, self.samplers[role].sample(*own), strict=True)
+            offered = [answers[p] for p in places] if answers else ()
+            drawn |= zip(places, self.samplers[role].sample(*own, answers=offered), strict=True)
         return [drawn[place] for place in range(len(prompts))]
 
 
