@@ -7,8 +7,9 @@ player can be rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -18,8 +19,18 @@ from ludens.agents import BEST, agent
 from ludens.core.agent import Agent
 from ludens.core.errors import BadFile, LudensError
 from ludens.core.registry import make
-from ludens.run.baselines import measure, played, score_of
-from ludens.run.references import ReferencePlayer, Score, TaskReferences
+from ludens.run.baselines import (
+    BaselineOrder,
+    each,
+    measure,
+    played,
+    read_any,
+    read_stored,
+    score_of,
+    task_of,
+    tried,
+)
+from ludens.run.references import ReferencePlayer, Score, TaskReferences, definition_of
 from ludens.run.search.beliefs import Belief
 from ludens.run.search.games import (
     Vocabulary,
@@ -47,7 +58,7 @@ from ludens.run.search.players import (
 )
 from ludens.run.search.training import Training
 from ludens.run.stats import Estimate
-from ludens.run.task import EpisodeResult, Metric, Task
+from ludens.run.task import EpisodeResult, Metric, Task, suite
 
 QUESTIONS, GAMES, SLOW = 800, 600, 60
 """Budgets: questions, games, and games in which a bot searches or that are long."""
@@ -354,3 +365,57 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
         parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
         return Mixed(config, parts, base=base)  # type: ignore[arg-type]
     raise ValueError(f"unknown kind {kind!r}")
+
+
+def measure_all(
+    wanted: Sequence[BaselineOrder], workers: int
+) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
+    """The references of each order as they are known, or why there are none.
+
+    Players that a search found earlier are measured with the others, so that none is forgotten.
+    """
+    return each(_measured, wanted, workers)
+
+
+def _measured(order: BaselineOrder) -> TaskReferences | str:
+    return tried(lambda: _anew(order), order)
+
+
+def _anew(order: BaselineOrder) -> TaskReferences:
+    earlier = read_any(order)
+    if earlier is None or order.file is None:
+        return measure(order.suite, task_of(order), order.episodes)
+    definitions = {player.name: definition_of(order.file, player) for player in earlier.players}
+    return measure_again(order.suite, task_of(order), order.episodes, earlier, definitions)
+
+
+def searched(
+    wanted: Sequence[BaselineOrder],
+    workers: int,
+    budget: int = 0,
+    again: bool = False,
+    say: Say | None = None,
+) -> Iterator[tuple[BaselineOrder, Search | str]]:
+    """What a search found for each order as it is known, or why nothing.
+
+    Args:
+        wanted: The tasks.
+        workers: Number of processes.
+        budget: Questions or games of other seeds for each task; 0 for its default.
+        again: Whether to measure again what is stored.
+        say: A function of a module, called in the processes with what is done.
+    """
+    return each(partial(_searched, budget=budget, again=again, say=say), wanted, workers)
+
+
+def _searched(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search | str:
+    def said(text: str) -> None:
+        if say is not None:
+            say(f"{order.suite} {order.task}: {text}")
+
+    def found() -> Search:
+        known = None if again else read_stored(order)
+        known, deaf = known or _anew(order), suite(order.suite).deaf
+        return search(order.suite, task_of(order), order.episodes, budget, known, said, deaf)
+
+    return tried(found, order)
