@@ -20,9 +20,8 @@ from ludens.games.comma.panel import PUZZLES
 from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
 from ludens.run.store import read_plan
-from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
+from ludens.suites.comma.judge import Judge, LabelFile, Verdict, agreement, cases, judge_all, make_judge
 from ludens.suites.comma.judge.conversation import LABELS, conversation_of
-from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
 from ludens.suites.comma.leaks import leaks_of
 
 

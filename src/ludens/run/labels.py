@@ -28,7 +28,7 @@ class LabelCounts:
     labels: Mapping[str, int]
 
 
-def read_labels(file: Path) -> list[dict[str, Any]]:
+def read_label_lines(file: Path) -> list[dict[str, Any]]:
     """The lines of a file of labels; none if there is no file. A line cut off by a crash is dropped."""
     if not file.exists():
         return []
@@ -70,7 +70,7 @@ def count_labels(row: Row) -> list[LabelCounts]:
 
 
 def _lines_of(cell: Cell) -> Iterator[dict[str, Any]]:
-    lines = list(read_labels(cell.folder / LABELS_FILE))
+    lines = list(read_label_lines(cell.folder / LABELS_FILE))
     rows = cell.episodes.rows() if lines else ()
     places = {row.key: (row.seed, row.seating, row.sample) for row in rows}
     for line in lines:

@@ -13,7 +13,7 @@ from ludens.games.comma.color import ColorPanel
 from ludens.loop import play
 from ludens.models import model
 from ludens.suites.comma import PUZZLES
-from ludens.suites.comma.judge import ModelJudge, judge_all, make_judge, read_labels
+from ludens.suites.comma.judge import ModelJudge, agreement, cases, judge_all, make_judge, read_labels
 from ludens.suites.comma.judge.conversation import (
     ERRORS,
     LABELS,
@@ -23,7 +23,6 @@ from ludens.suites.comma.judge.conversation import (
     read_conversation,
 )
 from ludens.suites.comma.judge.rules import judge_by_rules, names_action
-from ludens.suites.comma.judge.verdicts import agreement, cases
 from tests.support.model_server import ModelServer
 
 
