@@ -57,10 +57,9 @@ def web(
         max_calls: Budget: no more calls to models than this, in all games together.
         max_cost: Budget: no more dollars; needs prices.
     """
-    from ludens.web.addresses import read_networks, read_url
     from ludens.web.connections import short_log
     from ludens.web.pages import WebSettings
-    from ludens.web.security import ServerAccess
+    from ludens.web.security import ServerAccess, read_networks, read_url
 
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
