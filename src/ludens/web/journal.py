@@ -261,6 +261,11 @@ def _append_line(path: Path, data: bytes, durable: bool) -> None:
 _sync = getattr(os, "fdatasync", os.fsync)
 
 
+def folder_of(runs: Path) -> Path:
+    """Where runs are kept, also where only one of them is shown."""
+    return runs.parent if (runs / "run.json").exists() else runs
+
+
 class JournalFolder:
     """The journals below a folder, of one server at a time."""
 
