@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
     "mcp": ("serving:mcp", "Serve seats of a game to MCP clients, such as coding agents."),
     "openenv": ("serving:openenv", "Serve the tasks of a suite to OpenEnv clients."),
-    "web": ("web:web", "Serve the browser app: games, live runs, replays."),
+    "web": ("serving:web", "Serve the browser app: games, live runs, replays."),
     "study": ("results:study", "Export the data of a study with people; exclude participants."),
     "bench": ("bench:bench", "Run benchmarks on this machine."),
     "check": ("check:check", "Show installed packages and how to install missing ones."),
