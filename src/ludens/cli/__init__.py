@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "judge": ("judge:judge", "Label communication errors in the conversations of a run."),
     "baselines": ("baselines:baselines", "Measure blind baselines and upper bounds of the tasks of a suite."),
     "data": ("data:data", "Build a dataset or a picture set; export and import picture sets."),
-    "export": ("export:export", "Export a run or a question task to the format of another tool."),
+    "export": ("data:export", "Export a run or a question task to the format of another tool."),
     "prepare": ("data:prepare", "Make in advance what the starts of a game take long for."),
     "train": ("train:train", "Train a model by playing, as a recipe says."),
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
