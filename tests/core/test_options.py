@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.agents.search import Mcts
+from ludens.agents.bots import Mcts
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.options import check_options, configure, option, option_values, options_of
 from ludens.core.registry import GAMES

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ludens.agents import BEST, agent
-from ludens.agents.simple import Constant
+from ludens.agents.bots import Constant
 from ludens.core.agent import Agent
 from ludens.core.errors import UnknownName, UsageError
 from ludens.core.game import Game
