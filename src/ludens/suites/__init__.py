@@ -46,5 +46,5 @@ GAMES = {
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
 
-DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.dataset:build"}
+DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.predict:build"}
 """Builders of datasets, for `ludens data NAME/GAME`."""
