@@ -32,7 +32,7 @@ from ludens.core.game import Game
 from ludens.core.options import Touch, options_of
 from ludens.core.policy import Setter, game_accesses, make_by, permit
 from ludens.core.random import stream
-from ludens.core.registry import GAMES, make
+from ludens.core.registry import GAMES, changed_options
 from ludens.core.spec import Spec
 from ludens.core.validation import Invalid, read_value
 from ludens.models.settings import is_model
@@ -68,9 +68,7 @@ def plan_of(setup: Setup) -> Plan:
 
 
 def spec_of(game: Game) -> str:
-    usual = make(game.name).options
-    changed = {name: str(value) for name, value in game.options.items() if value != usual[name]}
-    return str(Spec(game.name, None, changed))
+    return str(Spec(game.name, None, {name: str(value) for name, value in changed_options(game).items()}))
 
 
 def new_run_name(game: Game) -> str:
