@@ -23,7 +23,7 @@ from ludens.core.reply import labelled, without_reasoning
 from ludens.core.spec import parse_spec
 from ludens.core.templates import TemplateOverrides, load_templates
 from ludens.models.chat import Message, Model, Request
-from ludens.run.labels import read_label_lines
+from ludens.run.results import read_label_lines
 from ludens.run.stats import Estimate, rate
 from ludens.suites.comma.judge.conversation import (
     LABELS,
