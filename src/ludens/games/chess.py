@@ -24,8 +24,7 @@ from ludens.core.reply import DASHES, ActionFormat, unwrap
 from ludens.draw import Sprite
 from ludens.games.boards import ChequeredView, Matrix
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame
+from ludens.games.open_spiel import BoardGame, SpielState
 
 if TYPE_CHECKING:
     import pyspiel
