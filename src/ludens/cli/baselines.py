@@ -16,7 +16,7 @@ from ludens.run.baselines import BaselineOrder, orders, read_stored
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.references import TaskReferences, keep_references, write_references
 from ludens.run.report.tables import raw
-from ludens.run.search import Search, measure_all, searched
+from ludens.run.search import Search, measure_all, search_all
 from ludens.run.task import SUITES, Metric, Suite, Task, import_suite, suite
 from ludens.suites import TASKS_IN_OPTIONS
 
@@ -117,7 +117,7 @@ def _made(
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | Search | str]]:
 
     if search:
-        yield from searched(missing, workers, budget, again, aside)
+        yield from search_all(missing, workers, budget, again, aside)
     else:
         yield from measure_all(missing, workers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TypeVar
@@ -169,16 +170,17 @@ def read_any(order: BaselineOrder) -> TaskReferences | None:
     return read_references(order.file).get(order.key)
 
 
-def each(
-    work: Callable[[BaselineOrder], T | str], wanted: Sequence[BaselineOrder], workers: int
+def run_orders(
+    work: Callable[[BaselineOrder], T], wanted: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, T | str]]:
-    """The result of each order as it is known, or why there is none."""
+    """The result of some work for each order as it is known, or why there is none."""
+    attempt = partial(_try_order, work)
     if workers < 2 or len(wanted) < 2:
-        yield from ((order, work(order)) for order in wanted)
+        yield from ((order, attempt(order)) for order in wanted)
         return
     missing = dict.fromkeys(wanted)
     try:
-        for order, result in run_in_processes(work, wanted, min(workers, len(wanted)), ordered=False):
+        for order, result in run_in_processes(attempt, wanted, min(workers, len(wanted)), ordered=False):
             del missing[order]
             yield order, result
     except WorkerDied:
@@ -186,11 +188,10 @@ def each(
         yield from ((order, reason) for order in missing)
 
 
-def tried(work: Callable[[], T], order: BaselineOrder) -> T | str:
-    """The result of some work for an order, or why there is none."""
+def _try_order(work: Callable[[BaselineOrder], T], order: BaselineOrder) -> T | str:
     try:
         import_suite(order.suite)
-        return work()
+        return work(order)
     except UsageError as error:
         return str(error)
     except Exception as error:  # a bug in one game must not lose the scores of the others

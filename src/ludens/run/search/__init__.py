@@ -21,14 +21,13 @@ from ludens.core.errors import BadFile, LudensError
 from ludens.core.registry import make
 from ludens.run.baselines import (
     BaselineOrder,
-    each,
     measure,
     played,
     read_any,
     read_stored,
+    run_orders,
     score_of,
     task_of,
-    tried,
 )
 from ludens.run.references import ReferencePlayer, Score, TaskReferences, definition_of
 from ludens.run.search.beliefs import Belief
@@ -374,14 +373,10 @@ def measure_all(
 
     Players that a search found earlier are measured with the others, so that none is forgotten.
     """
-    return each(_measured, wanted, workers)
+    return run_orders(_measure_anew, wanted, workers)
 
 
-def _measured(order: BaselineOrder) -> TaskReferences | str:
-    return tried(lambda: _anew(order), order)
-
-
-def _anew(order: BaselineOrder) -> TaskReferences:
+def _measure_anew(order: BaselineOrder) -> TaskReferences:
     earlier = read_any(order)
     if earlier is None or order.file is None:
         return measure(order.suite, task_of(order), order.episodes)
@@ -389,7 +384,7 @@ def _anew(order: BaselineOrder) -> TaskReferences:
     return measure_again(order.suite, task_of(order), order.episodes, earlier, definitions)
 
 
-def searched(
+def search_all(
     wanted: Sequence[BaselineOrder],
     workers: int,
     budget: int = 0,
@@ -405,17 +400,14 @@ def searched(
         again: Whether to measure again what is stored.
         say: A function of a module, called in the processes with what is done.
     """
-    return each(partial(_searched, budget=budget, again=again, say=say), wanted, workers)
+    return run_orders(partial(_search_for, budget=budget, again=again, say=say), wanted, workers)
 
 
-def _searched(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search | str:
-    def said(text: str) -> None:
+def _search_for(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search:
+    def report(text: str) -> None:
         if say is not None:
             say(f"{order.suite} {order.task}: {text}")
 
-    def found() -> Search:
-        known = None if again else read_stored(order)
-        known, deaf = known or _anew(order), suite(order.suite).deaf
-        return search(order.suite, task_of(order), order.episodes, budget, known, said, deaf)
-
-    return tried(found, order)
+    known = None if again else read_stored(order)
+    known, deaf = known or _measure_anew(order), suite(order.suite).deaf
+    return search(order.suite, task_of(order), order.episodes, budget, known, report, deaf)
