@@ -9,7 +9,7 @@ from __future__ import annotations
 from ludens.run.task import MODEL, Suite, Task, fact, rate_of, won
 from ludens.suites.playground import SEEING
 from ludens.suites.playground.metrics import unbeaten
-from ludens.suites.vision_zero.metrics import METRICS
+from ludens.suites.vision_zero import METRICS
 
 EPISODES = 200
 SPY = "spy?civilians=3&rounds=1"

@@ -8,8 +8,7 @@ from typing import Any
 
 from ludens.core.errors import UsageError
 from ludens.core.files import save_file
-from ludens.run.paper import entries_of, own_entry
-from ludens.run.paper.typesetting import TEMPLATES, as_json, compile_pdf, table_data
+from ludens.run.paper import TEMPLATES, as_json, compile_pdf, entries_of, own_entry, table_data
 from ludens.run.plan import versions
 from ludens.run.task import suite
 from report import checks, experiments, pictures, suites

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ludens.run.pack import unpack
-from ludens.run.paper.typesetting import chart_data, fitted, table_data
+from ludens.run.paper import chart_data, fitted, table_data
 from ludens.run.report.arena import arena_charts, headline_tables
 from ludens.run.report.charts import BarChart
 from ludens.run.report.table import Column, Table, TableRow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.agents.simple import Random
+from ludens.agents.bots import Random
 from ludens.cli import main
 from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask

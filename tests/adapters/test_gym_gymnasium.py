@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from ludens import RenderOptions, make, verify  # noqa: E402
 from ludens.adapters.gymnasium import ID, LudensEnv  # noqa: E402
-from ludens.adapters.turns import Turns  # noqa: E402
+from ludens.adapters.table import Turns  # noqa: E402
 from ludens.core.errors import BadOption, UnknownName  # noqa: E402
 from tests.adapters.games import listed_params  # noqa: E402
 from tests.support.playable import playable  # noqa: E402

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ludens import Agent, Game, agent, make
-from ludens.agents.search import _StateSearch
+from ludens.agents.bots import _StateSearch
 from ludens.core.agent import Ask
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.random import stream

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.baselines import many
-from ludens.run.baselines.many import BaselineOrder
+from ludens.run import baselines
+from ludens.run.baselines import BaselineOrder
 from ludens.run.references import TaskReferences, read_references
 from ludens.run.task import suite
 from ludens.suites import CATALOGUE, TASKS_IN_OPTIONS
@@ -72,7 +72,7 @@ def test_every_suite_is_shown(ludens: Run, name: str, monkeypatch: pytest.Monkey
             yield order, TaskReferences("another", "name", "", 1, order.episodes, ())
 
     monkeypatch.setattr(import_module("ludens.cli.baselines"), "measure_all", nothing)
-    monkeypatch.setattr(many, "default_episodes", lambda task: 1)
+    monkeypatch.setattr(baselines, "default_episodes", lambda task: 1)
     ran = ludens("baselines", name)
     assert ran.code == 0, ran.err
     for task in suite(name).tasks:

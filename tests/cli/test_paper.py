@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.paper.typesetting import count_pages
+from ludens.run.paper import count_pages
 from tests.cli.conftest import Run
 from tests.support.reported import INSULT, make_run
 

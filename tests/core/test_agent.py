@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import ludens
 from ludens import Agent, Ask, Reply
-from ludens.agents.simple import Random
+from ludens.agents.bots import Random
 
 
 def test_the_text_of_a_reply_defaults_to_its_action() -> None:

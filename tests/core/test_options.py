@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.agents.search import Mcts
+from ludens.agents.bots import Mcts
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.options import check_options, configure, option, option_values, options_of
 from ludens.core.registry import GAMES
-from ludens.games.chess.game import Chess
+from ludens.games.chess import Chess
 from ludens.games.hanabi.game import Hanabi
 from ludens.games.minesweeper import Minesweeper
 from ludens.models.settings import PromptOptions

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from ludens.agents import player_accesses
-from ludens.agents.simple import First
+from ludens.agents.bots import First
 from ludens.concurrent import play_sync
 from ludens.core import policy
 from ludens.core.errors import BadOption

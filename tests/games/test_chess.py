@@ -10,7 +10,7 @@ import ludens
 from ludens.core.errors import BadOption, Illegal, UnknownName
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
-from ludens.games.chess.bots import check_speaks_uci, evaluate, find_engine, sight
+from ludens.games.chess import check_speaks_uci, evaluate, find_engine, sight
 from ludens.loop import play
 from ludens.testing import Trial
 

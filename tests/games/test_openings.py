@@ -7,8 +7,7 @@ import pytest
 from ludens.core.errors import BadOption
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame
+from ludens.games.open_spiel import BoardGame, SpielState
 from ludens.testing import Trial
 from ludens.testing.views import twins_differ_only_in_pictures
 

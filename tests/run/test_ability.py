@@ -12,9 +12,11 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.errors import BadFile, UsageError
 from ludens.core.registry import make
 from ludens.run.ability import (
+    BEST,
     BLIND,
     CONTROL,
     PLAYER,
+    RANDOM,
     Ability,
     AbilityMap,
     AbilityScore,
@@ -22,7 +24,6 @@ from ludens.run.ability import (
     measure_all,
     usual_games,
 )
-from ludens.run.presets import BEST, RANDOM
 
 EPISODES, SECONDS = 6, 60.0
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ludens.agents.simple import First
+from ludens.agents.bots import First
 from ludens.core.episode import Episode
 from ludens.core.errors import MissingKey, UsageError
 from ludens.models.cache import Cached

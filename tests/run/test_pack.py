@@ -496,5 +496,5 @@ def test_late_filtered_refused_and_direct_replies_are_repeated() -> None:
     ],
 )
 def test_only_bots_that_reach_nothing_outside_choose_again(spec: str, game: str, again: bool) -> None:
-    with patch("ludens.games.chess.bots.find_engine", side_effect=AssertionError("a program is started")):
+    with patch("ludens.games.chess.find_engine", side_effect=AssertionError("a program is started")):
         assert chooses_again(spec, make(game)) is again

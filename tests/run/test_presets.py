@@ -11,15 +11,15 @@ from ludens.cli import main
 from ludens.core.errors import UnknownName
 from ludens.core.game import DIFFICULTIES, Preset
 from ludens.core.registry import preset_of
-from ludens.run.presets import (
+from ludens.run.ability import (
     BEST,
     BLIND,
     RANDOM,
     PresetScores,
-    measure,
+    measure_preset,
     options_text,
+    presets_markdown,
     seated_episodes,
-    write_markdown,
 )
 
 
@@ -52,20 +52,22 @@ def test_an_unknown_preset_is_refused() -> None:
 
 
 def test_scores_of_players() -> None:
-    easy, hard = (measure("tic_tac_toe", preset, episodes=16, seconds=60) for preset in ("easy", "hard"))
+    easy, hard = (
+        measure_preset("tic_tac_toe", preset, episodes=16, seconds=60) for preset in ("easy", "hard")
+    )
     assert hard.scores[RANDOM].mean < easy.scores[RANDOM].mean < easy.scores[BEST].mean
     assert hard.scores[BEST].mean == 0
     assert easy.scores[BEST].episodes == 16
     assert easy.scores[BLIND].spec in ("bot/first", "bot/guess")
-    text = write_markdown([easy, hard])
+    text = presets_markdown([easy, hard])
     assert "| `tic_tac_toe` | hard | `opening=2` | `bot/minimax` |" in text
     assert "0.00 (16) |" in text  # of the best player, who always draws
 
 
 def test_a_mean_has_an_interval_by_students_t() -> None:
-    score = measure("tic_tac_toe", "easy", players=(RANDOM,), episodes=4, seconds=60).scores[RANDOM]
+    score = measure_preset("tic_tac_toe", "easy", players=(RANDOM,), episodes=4, seconds=60).scores[RANDOM]
     row = f"{score.mean:.2f} ± {score.reach:.2f} (4)"
-    assert row in write_markdown([PresetScores("tic_tac_toe", "easy", Preset(), {RANDOM: score})])
+    assert row in presets_markdown([PresetScores("tic_tac_toe", "easy", Preset(), {RANDOM: score})])
     game, settings = make("tic_tac_toe", preset="easy"), GAMES.get("tic_tac_toe").presets["easy"]
     returns = [
         episode.returns[seat]
@@ -76,7 +78,7 @@ def test_a_mean_has_an_interval_by_students_t() -> None:
 
 
 def test_a_blind_player_is_chosen_on_other_seeds() -> None:
-    scores = measure("qa", "easy", players=(BLIND, BEST), episodes=8, seconds=60).scores
+    scores = measure_preset("qa", "easy", players=(BLIND, BEST), episodes=8, seconds=60).scores
     assert scores[BEST].mean == 1
     assert scores[BLIND].spec.startswith("bot/")
     assert set(scores) == {BLIND, BEST}

@@ -125,7 +125,7 @@ def test_every_seed_is_played_in_all_seatings() -> None:
 
 
 def test_a_game_can_bring_its_own_blind_player(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TicTacToe, "bots", {**TicTacToe.bots, "blind": "ludens.agents.simple:First"})
+    monkeypatch.setattr(TicTacToe, "bots", {**TicTacToe.bots, "blind": "ludens.agents.bots:First"})
     assert "bot/blind" in blind_players(TASK, 0)
 
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.run.line_file import LineFile
+from ludens.core.files import LineFile
 from ludens.run.lines import read_records
 from ludens.run.plan import Plan
 from ludens.run.rows import EPISODES

@@ -22,8 +22,7 @@ from ludens.core.state import State
 from ludens.core.sync import run_sync
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import BoardView
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame
+from ludens.games.open_spiel import BoardGame, SpielState
 from ludens.loop import play
 from ludens.run.task import MODEL, EpisodeResult, Task, suite
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from ludens.core.errors import BadFile
-from ludens.run.paper import write_paper
-from ludens.run.paper.typesetting import compile_pdf
+from ludens.run.paper import compile_pdf, write_paper
 from ludens.run.references import BLIND, DEAF
 from ludens.run.report import FORMATS, render
 from ludens.run.report.tables import metric_columns

@@ -20,7 +20,7 @@ from ludens.run.references import references_of
 from ludens.run.report.tables import scores
 from ludens.run.results import load_results
 from ludens.run.task import MODEL, EpisodeResult, suite
-from ludens.suites.vision_zero.metrics import METRICS
+from ludens.suites.vision_zero import METRICS
 from tests.support.picture_pairs import made_set
 from tests.support.players import Scripted
 

@@ -16,9 +16,8 @@ from ludens.core.episode import Episode
 from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.run.lines import read_records
-from ludens.web.play import TABLES
+from ludens.web.play import TABLES, Tables
 from ludens.web.sessions import Session, Setup
-from ludens.web.tables import Tables
 from tests.support.web_client import TOKEN, Seat, Visitor, served
 
 Visit = Callable[[], Visitor]

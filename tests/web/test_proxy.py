@@ -22,10 +22,9 @@ from aiohttp.test_utils import unused_port
 
 from ludens.core.errors import BadOption
 from ludens.suites.people import read_study
-from ludens.web.addresses import limited_by, read_networks, read_url
 from ludens.web.app import make_app
 from ludens.web.pages import WebSettings
-from ludens.web.security import RateLimit, ServerAccess
+from ludens.web.security import RateLimit, ServerAccess, limited_by, read_networks, read_url
 from ludens.web.study import NEW_AT_ONCE, ROOM, study_path
 from tests.support.web_client import Visitor
 from tests.web.conftest import Client, Start

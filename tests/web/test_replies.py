@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
-from ludens.agents.simple import Random
+from ludens.agents.bots import Random
 from ludens.core.episode import Episode, Move, Try, Usage
 from ludens.core.registry import make
 from ludens.core.sync import run_sync

@@ -24,7 +24,7 @@ from gymnasium.envs.registration import registry
 from numpy.typing import NDArray
 
 from ludens.adapters.spaces import RENDER_MODES, GameSpaces, Observed, check_mode
-from ludens.adapters.turns import Turns
+from ludens.adapters.table import Turns
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
 from ludens.core.game import Game

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ludens.adapters.turns import Turns
+from ludens.adapters.table import Turns
 from ludens.core.ask import Ask
 from ludens.core.errors import BadOption, MissingExtra, UnknownName
 from ludens.core.registry import make

@@ -101,8 +101,8 @@ class _Table:
         return name if self.state.refusal(seat, name) is None else None
 
 
-class LudensAEC(AECEnv):
-    """A game as a PettingZoo AEC environment; seats that act together are asked one after the other."""
+class _Agents:
+    """The agents of both kinds of environment: their spaces, and the names of their actions."""
 
     def __init__(self, game: Game | str, **options: Any) -> None:
         super().__init__()
@@ -120,6 +120,13 @@ class LudensAEC(AECEnv):
     def action_names(self, agent: str) -> tuple[str, ...]:
         """The canonical names of an agent's actions, in the order of their numbers."""
         return self._table.spaces.actions[agent]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class LudensAEC(_Agents, AECEnv):
+    """A game as a PettingZoo AEC environment; seats that act together are asked one after the other."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         state = self._table.deal(seed)
@@ -172,28 +179,9 @@ class LudensAEC(AECEnv):
     def render(self) -> Any:
         return self._table.spaces.rendered(self._table.state, self.agent_selection, self.render_mode)
 
-    def close(self) -> None:
-        """Nothing is open."""
 
-
-class LudensParallel(ParallelEnv):
+class LudensParallel(_Agents, ParallelEnv):
     """A game as a PettingZoo Parallel environment: all seats give a number, those not to act are ignored."""
-
-    def __init__(self, game: Game | str, **options: Any) -> None:
-        self._table = table = _Table(game, **options)
-        self.game, self.metadata, self.render_mode = table.game, table.metadata, table.render_mode
-        self.possible_agents, self.agents = table.possible_agents, list[str]()
-        self.observation_spaces, self.action_spaces = table._spaces, table.spaces.action_spaces
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self.action_spaces[agent]
-
-    def action_names(self, agent: str) -> tuple[str, ...]:
-        """The canonical names of an agent's actions, in the order of their numbers."""
-        return self._table.spaces.actions[agent]
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -220,9 +208,6 @@ class LudensParallel(ParallelEnv):
         table = self._table
         seat = next(iter(table.state.to_act), self.possible_agents[0])
         return table.spaces.rendered(table.state, seat, self.render_mode)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def aec_env(game: Game | str, **options: Any) -> LudensAEC:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ludens.models.chat import Model
 
 CATALOGUE = {
-    "bot/random": "ludens.agents.simple:Random",
-    "bot/first": "ludens.agents.simple:First",
-    "bot/constant": "ludens.agents.simple:Constant",
-    "bot/guess": "ludens.agents.simple:Guess",
-    "bot/oracle": "ludens.agents.simple:Oracle",
-    "bot/alphabeta": "ludens.agents.search:AlphaBeta",
-    "bot/mcts": "ludens.agents.search:Mcts",
+    "bot/random": "ludens.agents.bots:Random",
+    "bot/first": "ludens.agents.bots:First",
+    "bot/constant": "ludens.agents.bots:Constant",
+    "bot/guess": "ludens.agents.bots:Guess",
+    "bot/oracle": "ludens.agents.bots:Oracle",
+    "bot/alphabeta": "ludens.agents.bots:AlphaBeta",
+    "bot/mcts": "ludens.agents.bots:Mcts",
     "human": "ludens.agents.human:Human",
 }
 

@@ -12,12 +12,11 @@ from ludens.cli.output import aside, json_out, table
 from ludens.core.errors import BadOption, UsageError
 from ludens.core.plain import plural
 from ludens.core.processes import cores
-from ludens.run.baselines.many import BaselineOrder, orders, read_stored
+from ludens.run.baselines import BaselineOrder, orders, read_stored
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.references import TaskReferences, keep_references, write_references
 from ludens.run.report.tables import raw
-from ludens.run.search import Search
-from ludens.run.search.many import measure_all, searched
+from ludens.run.search import Search, measure_all, search_all
 from ludens.run.task import SUITES, Metric, Suite, Task, import_suite, suite
 from ludens.suites import TASKS_IN_OPTIONS
 
@@ -118,7 +117,7 @@ def _made(
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | Search | str]]:
 
     if search:
-        yield from searched(missing, workers, budget, again, aside)
+        yield from search_all(missing, workers, budget, again, aside)
     else:
         yield from measure_all(missing, workers)
 

@@ -17,12 +17,11 @@ from ludens.cli.output import aside, check_writable, json_out, table, write_file
 from ludens.core.errors import BadOption
 from ludens.core.plain import plural
 from ludens.games.comma.panel import PUZZLES
-from ludens.run.labels import LABELS_FILE
 from ludens.run.lines import Record, read_records
+from ludens.run.results import LABELS_FILE
 from ludens.run.store import read_plan
-from ludens.suites.comma.judge import Judge, Verdict, judge_all, make_judge
+from ludens.suites.comma.judge import Judge, LabelFile, Verdict, agreement, cases, judge_all, make_judge
 from ludens.suites.comma.judge.conversation import LABELS, conversation_of
-from ludens.suites.comma.judge.verdicts import LabelFile, agreement, cases
 from ludens.suites.comma.leaks import leaks_of
 
 

@@ -196,7 +196,7 @@ def presets(
         out: Markdown file for the measured table.
     """
     from ludens.core.registry import GAMES
-    from ludens.run.presets import PresetScores, measure, options_text, write_markdown
+    from ludens.run.ability import PresetScores, measure_preset, options_text, presets_markdown
 
     names = [name for name in games or GAMES.names() if GAMES.get(name).presets]
     chosen = [
@@ -221,7 +221,7 @@ def presets(
         key = name, f"{options_text(settings)} {settings.others}"
         try:
             if key not in known:
-                known[key] = measure(name, preset, episodes=episodes, seconds=seconds)
+                known[key] = measure_preset(name, preset, episodes=episodes, seconds=seconds)
             scores.append(replace(known[key], preset=preset))
         except UsageError as error:
             aside(f"{name}, {preset}: not measured: {error}")
@@ -232,9 +232,9 @@ def presets(
     if json:
         json_out(scores)
     elif out is None:
-        print(write_markdown(scores), end="")
+        print(presets_markdown(scores), end="")
     if out is not None:
-        write_file(out, write_markdown(scores).encode())
+        write_file(out, presets_markdown(scores).encode())
 
 
 def agents(name: str | None = None, /, *, json: Json = False) -> None:

@@ -100,8 +100,7 @@ def paper(*run: Path, out: Path | None = None, suite: SuiteName = None) -> None:
         run: The folder of a run, or a pack; several make one document.
         out: Folder for the paper; must be empty or not exist. Default: RUN/paper, or next to a pack.
     """
-    from ludens.run.paper import DOCUMENT, PDF, write_paper
-    from ludens.run.paper.typesetting import compile_pdf
+    from ludens.run.paper import DOCUMENT, PDF, compile_pdf, write_paper
     from ludens.run.results import load_results
 
     if not run:

@@ -81,6 +81,12 @@ def make(spec: str, /, **options: Any) -> Game:
     return game
 
 
+def changed_options(game: Game) -> dict[str, Any]:
+    """The options of a game that are not the defaults."""
+    usual = make(game.name).options
+    return {name: value for name, value in game.options.items() if value != usual[name]}
+
+
 def preset_of(spec: str) -> Preset | None:
     """The preset that a spec names; None where it names none."""
     parsed = parse_spec(spec)

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -81,16 +80,6 @@ class Picture:
             raise
         except Exception as error:
             raise _unreadable(error) from error
-
-    @staticmethod
-    def from_file(path: Path) -> Picture:
-        """The picture in a file (see `from_bytes`)."""
-        try:
-            return Picture.from_bytes(path.read_bytes())
-        except OSError as error:
-            raise BadFile(f"cannot read {str(path)!r}: {error.strerror}.") from None
-        except BadFile as error:
-            raise BadFile(f"{str(path)!r}: {error}") from None
 
     def _decode(self) -> tuple[Pixels, Pixels | None]:
         if (decoded := self._decoded) is not None:

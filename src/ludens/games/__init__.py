@@ -8,7 +8,7 @@ CATALOGUE = {
     "breakthrough": "ludens.games.breakthrough:Breakthrough",
     "reversi": "ludens.games.reversi:Reversi",
     "gomoku": "ludens.games.gomoku:Gomoku",
-    "chess": "ludens.games.chess.game:Chess",
+    "chess": "ludens.games.chess:Chess",
     "sudoku": "ludens.games.sudoku:Sudoku",
     "minesweeper": "ludens.games.minesweeper:Minesweeper",
     "hanabi": "ludens.games.hanabi.game:Hanabi",

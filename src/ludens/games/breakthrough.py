@@ -18,8 +18,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import ChequeredView, Matrix, StoneView
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame
+from ludens.games.open_spiel import BoardGame, SpielState
 
 
 @dataclass(frozen=True)

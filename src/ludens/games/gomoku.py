@@ -17,8 +17,7 @@ from ludens.core.random import Stream
 from ludens.core.view import RenderOptions
 from ludens.games.boards import Matrix, StoneView, cell_name, neighbours
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame, recolourings
+from ludens.games.open_spiel import BoardGame, SpielState, recolourings
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream
 from ludens.games.boards import Matrix, StoneView, cell_name
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame
+from ludens.games.open_spiel import BoardGame, SpielState
 
 PASS = "PASS"
 _PASS_NUMBER = 64

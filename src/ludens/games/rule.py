@@ -19,7 +19,7 @@ from ludens.core.state import Legal, Question, State
 from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, TurnView, board_option, listing, number_range
-from ludens.games.chess.bots import sight
+from ludens.games.chess import sight
 from ludens.games.open_spiel import SpielState
 
 _ATTEMPTS = 1_000

@@ -14,8 +14,7 @@ from ludens.core.random import Stream
 from ludens.draw import Sprite
 from ludens.games.boards import Matrix, TurnView, cell_name
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
-from ludens.games.openings import BoardGame, recolourings
+from ludens.games.open_spiel import BoardGame, SpielState, recolourings
 
 
 @dataclass(frozen=True)

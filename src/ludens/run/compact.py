@@ -17,9 +17,8 @@ from zlib import crc32
 import orjson
 
 from ludens.core.errors import BadFile, MissingExtra
-from ludens.core.files import file_error
+from ludens.core.files import LineFile, file_error
 from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, location_of, seal
-from ludens.run.line_file import LineFile
 from ludens.run.lines import LINE, PARQUET, parquet_column, shards_of
 from ludens.run.rows import EPISODES, EpisodeRow, RowMaker
 from ludens.run.store import Store, read_plan

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ludens.agents.simple import Random
+from ludens.agents.bots import Random
 from ludens.agents.vlm import prompt
 from ludens.core.ask import Ask, build_ask
 from ludens.core.episode import Usage

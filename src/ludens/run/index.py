@@ -21,8 +21,8 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UsageError
+from ludens.core.files import lock_file
 from ludens.run.binding import PlanCheck
-from ludens.run.line_file import lock_file
 from ludens.run.lines import (
     LINE,
     PARQUET,

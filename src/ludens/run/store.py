@@ -26,9 +26,8 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption
-from ludens.core.files import file_error, write_atomically
+from ludens.core.files import LineFile, file_error, write_atomically
 from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, seal
-from ludens.run.line_file import LineFile
 from ludens.run.lines import SHARDS, Head, write_line
 from ludens.run.plan import Job, Plan
 from ludens.run.rows import EPISODES, EpisodeRow, Outcome, RowMaker

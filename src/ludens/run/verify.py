@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import orjson
 
 from ludens.core.errors import BadFile, LudensError, ReplayMismatch
-from ludens.core.files import file_error, write_atomically
+from ludens.core.files import file_error, lock_file, write_atomically
 from ludens.core.plain import one_line
 from ludens.core.processes import WorkerDied, cores, run_in_processes
 from ludens.core.validation import Invalid, read_json
@@ -23,7 +23,6 @@ from ludens.core.verify import Verified, verify
 from ludens.models.settings import is_model
 from ludens.run.binding import PlanCheck, PlanEdited
 from ludens.run.index import INDEX, RowReader
-from ludens.run.line_file import lock_file
 from ludens.run.lines import (
     LINE_START,
     PARQUET,

@@ -33,8 +33,8 @@ CATALOGUE = {
     "vs-bench": "ludens.suites.vs_bench:VsBench",
     "vs-bench-ablations": "ludens.suites.vs_bench:VsBenchAblations",
     "vs-bench-mini": "ludens.suites.vs_bench:VsBenchMini",
-    "vs-bench-sight": "ludens.suites.vs_bench.sight:VsBenchSight",
-    "vs-bench-sight-mini": "ludens.suites.vs_bench.sight:VsBenchSightMini",
+    "vs-bench-sight": "ludens.suites.vs_bench:VsBenchSight",
+    "vs-bench-sight-mini": "ludens.suites.vs_bench:VsBenchSightMini",
 }
 
 TASKS_IN_OPTIONS = ("arena", "files", "play", "study")
@@ -46,5 +46,5 @@ GAMES = {
     "vs-bench/predict": "ludens.suites.vs_bench.predict:Predict",
 }
 
-DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.dataset:build"}
+DATASETS = {"viki": "ludens.suites.viki.dataset:build", "vs-bench": "ludens.suites.vs_bench.predict:build"}
 """Builders of datasets, for `ludens data NAME/GAME`."""

@@ -27,8 +27,7 @@ from ludens.train.league import League
 from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
 from ludens.train.rollout import RolloutJob, rollouts_of
-from ludens.train.update import Rehearses, Updater
-from ludens.train.values import ValueHead
+from ludens.train.update import Rehearses, Updater, ValueHead
 
 if TYPE_CHECKING:
     from ludens.train.workers import RolloutWorkers

@@ -16,8 +16,7 @@ from typing import cast
 
 from aiohttp import web
 
-from ludens.web.addresses import Network, is_trusted, limited_by
-from ludens.web.security import Handler
+from ludens.web.security import Handler, Network, is_trusted, limited_by
 
 LOG = logging.getLogger(__name__)
 

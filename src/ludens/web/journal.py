@@ -26,13 +26,12 @@ from ludens.core.agent import Agent, Reply
 from ludens.core.ask import Ask, History
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadFile, BadOption, Illegal, Late, MoveError, Unreadable
-from ludens.core.files import file_error, save_file
+from ludens.core.files import LineFile, file_error, lock_file, save_file
 from ludens.core.game import Game
 from ludens.core.random import Stream
 from ludens.core.sync import in_thread
 from ludens.core.templates import Sections
 from ludens.core.validation import Invalid, read_value
-from ludens.run.line_file import LineFile, lock_file
 
 LOG = logging.getLogger(__name__)
 FOLDER = ".games"
@@ -260,6 +259,11 @@ def _append_line(path: Path, data: bytes, durable: bool) -> None:
 
 
 _sync = getattr(os, "fdatasync", os.fsync)
+
+
+def folder_of(runs: Path) -> Path:
+    """Where runs are kept, also where only one of them is shown."""
+    return runs.parent if (runs / "run.json").exists() else runs
 
 
 class JournalFolder:

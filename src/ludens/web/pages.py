@@ -18,8 +18,7 @@ from ludens.models.ledger import Budget
 from ludens.run.report.page import STYLES, make_environment
 from ludens.run.report.page import TEMPLATES as REPORT_TEMPLATES
 from ludens.suites.people import StudyFile
-from ludens.web.addresses import address_of
-from ludens.web.security import ServerAccess, checks_own_token
+from ludens.web.security import ServerAccess, address_of, checks_own_token
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
+from secrets import token_hex
 from typing import Self
 from urllib.parse import quote, urlencode
 from weakref import WeakSet
@@ -29,17 +32,19 @@ from ludens.core.game import Game
 from ludens.core.options import Touch, options_of
 from ludens.core.policy import Setter, game_accesses, make_by, permit
 from ludens.core.random import stream
-from ludens.core.registry import GAMES
+from ludens.core.registry import GAMES, changed_options
+from ludens.core.spec import Spec
 from ludens.core.validation import Invalid, read_value
 from ludens.models.settings import is_model
+from ludens.run.plan import Plan, make_plan
+from ludens.run.store import Store
 from ludens.train.nano.taught import is_taught
-from ludens.web.journal import Journal
+from ludens.web.journal import FOLDER, Journal, JournalFolder, folder_of
 from ludens.web.pages import WebSettings, aside, page
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.socket import SOCKETS, close_all, serve
 from ludens.web.spending import MOST_VOID, SPENDING, Spending
-from ludens.web.tables import Tables, folder_of, new_run_name, plan_of, save_game, spec_of
 
 LOG = logging.getLogger(__name__)
 ME, FRIEND, OTHER = "me", "friend", "other"
@@ -48,6 +53,86 @@ _RANDOM = "bot/random"
 COOKIE = "seat"
 OWN, MOST_OWN = "games", 12
 """The cookie with the places of a browser, and how many it remembers."""
+
+
+def plan_of(setup: Setup) -> Plan:
+    suite = Spec("play", None, {"game": spec_of(setup.game)})
+    return make_plan(
+        str(suite),
+        {HUMAN: HUMAN},
+        {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN},
+        seed=setup.seed,
+        theme=setup.render.theme,
+        size=setup.render.size,
+    )
+
+
+def spec_of(game: Game) -> str:
+    return str(Spec(game.name, None, {name: str(value) for name, value in changed_options(game).items()}))
+
+
+def new_run_name(game: Game) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", game.name.lower())
+    return f"play-{datetime.now():%Y%m%d-%H%M%S}-{name}-{token_hex(3)}"
+
+
+def save_game(folder: Path, setup: Setup, episode: Episode) -> None:
+    """Write the episode into a run folder of its own, unless it is there."""
+    plan = plan_of(setup)
+    [job] = plan.jobs
+    with Store.create(folder, plan, durable=True) as store:
+        if not store.done and not store.voids:
+            store.save(job, episode)
+
+
+MOST_TABLES = 2_000
+KEPT_SECONDS = 3_600.0
+"""How long a session waits for people to come back."""
+_SWEEP_SECONDS = 10.0
+
+
+class Tables:
+    """The tables of the Play pages.
+
+    Args:
+        runs: The folder of runs; without one, nothing is kept.
+        most: How many there may be.
+    """
+
+    def __init__(self, runs: Path | None = None, most: int = MOST_TABLES) -> None:
+        self.sessions: dict[str, Session] = {}
+        self.journals = JournalFolder(folder_of(runs) / FOLDER if runs is not None else None)
+        self._most = most
+
+    def add(self, session: Session) -> None:
+        """Keep a session; refuse it when there are too many."""
+        if len(self.sessions) >= self._most:
+            self.forget(0.0)
+        if len(self.sessions) >= self._most:
+            raise web.HTTPServiceUnavailable(text="Too many games are being played; try again later.")
+        self.sessions[session.id] = session
+
+    def forget(self, seconds: float) -> None:
+        """End games that nobody has looked at for this many seconds, and forget sessions without a game."""
+        for name, session in list(self.sessions.items()):
+            if min(seat.away() for seat in session.seats.values()) <= seconds:
+                continue
+            if not session.playing:
+                del self.sessions[name]
+                session.journal.delete()
+            elif seconds:
+                session.leave(next(iter(session.seats)))
+
+    async def sweep(self) -> None:
+        """Forget old sessions at intervals, until cancelled."""
+        while True:
+            await asyncio.sleep(_SWEEP_SECONDS)
+            self.forget(KEPT_SECONDS)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(session.close() for session in self.sessions.values()))
+        self.journals.close()
+
 
 TABLES = web.AppKey("tables", Tables)
 _RUNS = web.AppKey("runs", Path)

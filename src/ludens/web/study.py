@@ -18,9 +18,8 @@ from aiohttp import web
 from ludens.core.errors import BadFile, BadOption
 from ludens.suites.people import MOST_PARTICIPANTS
 from ludens.suites.people.records import Participant
-from ludens.web.addresses import address_of
 from ludens.web.pages import WebSettings, page
-from ludens.web.security import ACCESS, RateLimit, checks_own_token, may_be_linked, set_token
+from ludens.web.security import ACCESS, RateLimit, address_of, checks_own_token, may_be_linked, set_token
 from ludens.web.socket import serve
 from ludens.web.spending import SPENDING
 from ludens.web.study_room import POLL_SECONDS, Room, progress_of

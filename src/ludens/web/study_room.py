@@ -24,10 +24,9 @@ from ludens.run.plan import Job
 from ludens.run.store import Store
 from ludens.suites.people import StudyFile, StudyTask
 from ludens.suites.people.records import VOID, OpenRecords, Participant, episodes_of
-from ludens.web.journal import FOLDER, Journal, JournalFolder
+from ludens.web.journal import FOLDER, Journal, JournalFolder, folder_of
 from ludens.web.sessions import HUMAN, Session, Setup
 from ludens.web.spending import MOST_VOID, Spending
-from ludens.web.tables import folder_of
 
 LOG = logging.getLogger(__name__)
 POLL_SECONDS = 2.0

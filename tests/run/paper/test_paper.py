@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludens.run.paper import KEY, bibliography, content, departures, keys_of
-from ludens.run.paper.typesetting import MOST_COLUMNS, chart_data, fitted
+from ludens.run.paper import KEY, MOST_COLUMNS, bibliography, chart_data, content, departures, fitted, keys_of
 from ludens.run.report.charts import Bar, BarChart
 from ludens.run.report.table import Column, Table, TableRow
 from ludens.run.results import Results, SuiteResults, load_results

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ludens.suites.comma import PUZZLES
+from ludens.suites.comma.judge import agreement, cases
 from ludens.suites.comma.judge.rules import judge_by_rules
-from ludens.suites.comma.judge.verdicts import agreement, cases
 from tests.suites.comma import leak_lines
 
 PAGE = (Path(__file__).parents[3] / "docs" / "comma.md").read_text(encoding="utf-8")

@@ -13,9 +13,8 @@ from ludens.games.comma.color import ColorPanel
 from ludens.loop import play
 from ludens.models import model
 from ludens.suites.comma import PUZZLES
-from ludens.suites.comma.judge import ModelJudge, judge_all, make_judge, read_labels
+from ludens.suites.comma.judge import ModelJudge, agreement, cases, judge_all, make_judge, read_labels
 from ludens.suites.comma.judge.conversation import (
-    ERRORS,
     LABELS,
     MEANINGS,
     Label,
@@ -23,7 +22,6 @@ from ludens.suites.comma.judge.conversation import (
     read_conversation,
 )
 from ludens.suites.comma.judge.rules import judge_by_rules, names_action
-from ludens.suites.comma.judge.verdicts import agreement, cases
 from tests.support.model_server import ModelServer
 
 
@@ -95,7 +93,7 @@ def test_agreement_shares() -> None:
     assert found.exact.mean == found.hit.mean == 1
     assert all(one.accuracy.mean == one.found.mean == 1 and one.false.mean == 0
                for one in found.labels.values())  # fmt: skip
-    found = agreement(right, [ERRORS for _ in right])
+    found = agreement(right, [LABELS[:-1] for _ in right])
     assert found.labels["misinterpretation"].false.mean == 1
     assert found.labels["normal"].found.mean == 0
     assert (found.exact.mean, found.hit.mean) == (0, 0.8)

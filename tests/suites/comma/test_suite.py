@@ -21,8 +21,7 @@ from ludens.run.report import load_results, render
 from ludens.run.results import summarise
 from ludens.run.rows import RowMaker
 from ludens.run.task import EpisodeResult, suite
-from ludens.suites.comma import PUZZLES
-from ludens.suites.comma.metrics import ACL, EFFICIENCY, LEAKS, SR, TOKENS, efficiency_of, skills_of
+from ludens.suites.comma import ACL, EFFICIENCY, LEAKS, PUZZLES, SR, TOKENS, efficiency_of, skills_of
 from tests.support.model_server import ModelServer
 from tests.support.runs import plan_of, played
 

@@ -15,8 +15,8 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName
 from ludens.core.view import RenderOptions
 from ludens.run import dataset as files
 from ludens.run.dataset import Order, build_dataset, write
-from ludens.suites.vs_bench import dataset, samples
-from ludens.suites.vs_bench.dataset import STRIDE, check, distribution
+from ludens.suites.vs_bench import samples
+from ludens.suites.vs_bench.predict import STRIDE, build, check_shares, distribution
 from ludens.suites.vs_bench.samples import sample
 from tests.support.runs import plan_of, played
 
@@ -101,22 +101,22 @@ def test_hugging_face_reads_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [1, 7, 33, 101])
 def test_any_number_of_samples_is_right_but_for_rounding(n: int) -> None:
     asked = [sample("kuhn_poker", number) for number in range(STRIDE, STRIDE + n)]
-    check("kuhn_poker", asked, distribution("kuhn_poker", asked))
+    check_shares("kuhn_poker", asked, distribution("kuhn_poker", asked))
 
 
 def test_a_set_that_misses_its_targets_is_refused() -> None:
     one_sided = [sample("coin_dilemma", number) for number in range(0, 64, 2)]
     with pytest.raises(BadOption, match=r"32 of 32 samples have the target|the dataset misses its target"):
-        check("coin_dilemma", one_sided, distribution("coin_dilemma", one_sided))
+        check_shares("coin_dilemma", one_sided, distribution("coin_dilemma", one_sided))
     lazy = [replace(s, kind="STAY", done="STAY") for s in (sample("overcooked", n) for n in range(16))]
     with pytest.raises(BadOption, match=r"kind 'STAY', and 1\.6 are wanted"):
-        check("overcooked", lazy, distribution("overcooked", lazy))
+        check_shares("overcooked", lazy, distribution("overcooked", lazy))
 
 
 def test_a_set_that_repeats_itself_is_refused() -> None:
     same = [sample("coin_dilemma", number) for number in range(16)] * 2
     with pytest.raises(BadOption, match="16 of 32 samples look like an earlier one; at most 2 are allowed"):
-        check("coin_dilemma", same, distribution("coin_dilemma", same))
+        check_shares("coin_dilemma", same, distribution("coin_dilemma", same))
 
 
 def test_a_recipe_that_cannot_be_met_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,5 +181,5 @@ async def test_a_run_with_too_little_is_refused(tmp_path: Path) -> None:
 
 
 def test_builders_can_be_brought_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files.DATASETS, "_added", {"mine": dataset.build})
+    monkeypatch.setattr(files.DATASETS, "_added", {"mine": build})
     assert build_dataset("mine", Order("kuhn", 4)).name == "vs-bench/kuhn_poker"

@@ -12,8 +12,7 @@ from ludens.core.episode import Episode
 from ludens.core.errors import UnknownName
 from ludens.run.results import summarise_published
 from ludens.run.task import EpisodeResult, suite
-from ludens.suites.vs_bench import DECISIONS, REASONING
-from ludens.suites.vs_bench.published import MEASURED, PAPER
+from ludens.suites.vs_bench import DECISIONS, MEASURED, PAPER, REASONING
 
 ANCHORED = (
     "hanabi", "overcooked", "breakthrough", "kuhn", "pong", "coin_dilemma", "monster_hunt",

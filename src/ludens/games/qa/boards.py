@@ -9,7 +9,7 @@ from itertools import permutations
 
 from ludens.core.random import Stream
 from ludens.games.boards import BoardView, Matrix, neighbours
-from ludens.games.chess.game import NAMES
+from ludens.games.chess import NAMES
 from ludens.games.minesweeper import HIDDEN, MINE, around
 from ludens.games.qa.questions import (
     Cells,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf, isnan
 from statistics import median_low
 
-from ludens.agents.simple import Constant
+from ludens.agents.bots import Constant
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode, Move

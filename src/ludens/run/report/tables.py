@@ -14,7 +14,6 @@ from ludens.models.settings import is_model
 from ludens.models.trained import trained_remark
 from ludens.run.cells import Cell
 from ludens.run.comparisons import Pair
-from ludens.run.labels import LabelCounts, count_labels
 from ludens.run.references import UPPER
 from ludens.run.report.references import ReferenceScores, is_measured, sentences, warnings
 from ludens.run.report.table import (
@@ -31,7 +30,7 @@ from ludens.run.report.table import (
     Value,
     split,
 )  # fmt: skip
-from ludens.run.results import Row, SuiteResults, summarise_published
+from ludens.run.results import LabelCounts, Row, SuiteResults, count_labels, summarise_published
 from ludens.run.stats import Estimate, exactly
 from ludens.run.task import OVERALL, SUITES, Metric, Published, Summary, Task
 

@@ -7,8 +7,9 @@ player can be rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isnan
 from typing import Any
 
@@ -18,8 +19,17 @@ from ludens.agents import BEST, agent
 from ludens.core.agent import Agent
 from ludens.core.errors import BadFile, LudensError
 from ludens.core.registry import make
-from ludens.run.baselines import measure, played, score_of
-from ludens.run.references import ReferencePlayer, Score, TaskReferences
+from ludens.run.baselines import (
+    BaselineOrder,
+    measure,
+    played,
+    read_any,
+    read_stored,
+    run_orders,
+    score_of,
+    task_of,
+)
+from ludens.run.references import ReferencePlayer, Score, TaskReferences, definition_of
 from ludens.run.search.beliefs import Belief
 from ludens.run.search.games import (
     Vocabulary,
@@ -47,7 +57,7 @@ from ludens.run.search.players import (
 )
 from ludens.run.search.training import Training
 from ludens.run.stats import Estimate
-from ludens.run.task import EpisodeResult, Metric, Task
+from ludens.run.task import EpisodeResult, Metric, Task, suite
 
 QUESTIONS, GAMES, SLOW = 800, 600, 60
 """Budgets: questions, games, and games in which a bot searches or that are long."""
@@ -354,3 +364,50 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
         parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
         return Mixed(config, parts, base=base)  # type: ignore[arg-type]
     raise ValueError(f"unknown kind {kind!r}")
+
+
+def measure_all(
+    wanted: Sequence[BaselineOrder], workers: int
+) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
+    """The references of each order as they are known, or why there are none.
+
+    Players that a search found earlier are measured with the others, so that none is forgotten.
+    """
+    return run_orders(_measure_anew, wanted, workers)
+
+
+def _measure_anew(order: BaselineOrder) -> TaskReferences:
+    earlier = read_any(order)
+    if earlier is None or order.file is None:
+        return measure(order.suite, task_of(order), order.episodes)
+    definitions = {player.name: definition_of(order.file, player) for player in earlier.players}
+    return measure_again(order.suite, task_of(order), order.episodes, earlier, definitions)
+
+
+def search_all(
+    wanted: Sequence[BaselineOrder],
+    workers: int,
+    budget: int = 0,
+    again: bool = False,
+    say: Say | None = None,
+) -> Iterator[tuple[BaselineOrder, Search | str]]:
+    """What a search found for each order as it is known, or why nothing.
+
+    Args:
+        wanted: The tasks.
+        workers: Number of processes.
+        budget: Questions or games of other seeds for each task; 0 for its default.
+        again: Whether to measure again what is stored.
+        say: A function of a module, called in the processes with what is done.
+    """
+    return run_orders(partial(_search_for, budget=budget, again=again, say=say), wanted, workers)
+
+
+def _search_for(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search:
+    def report(text: str) -> None:
+        if say is not None:
+            say(f"{order.suite} {order.task}: {text}")
+
+    known = None if again else read_stored(order)
+    known, deaf = known or _measure_anew(order), suite(order.suite).deaf
+    return search(order.suite, task_of(order), order.episodes, budget, known, report, deaf)

@@ -20,8 +20,7 @@ import orjson
 
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UnknownName
-from ludens.core.files import file_error
-from ludens.run.line_file import LineFile
+from ludens.core.files import LineFile, file_error
 from ludens.run.lines import iter_records, repair_hint
 
 PARTICIPANTS = "participants.jsonl"

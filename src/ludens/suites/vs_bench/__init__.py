@@ -5,14 +5,20 @@
 between random and optimal play: `?anchors=paper` uses the published anchors, `?anchors=measured` our own,
 `?anchors=none` shows raw returns. Predictions are asked by the rule `single`; `?predict=paper` asks as the
 paper does, and shows its results.
+
+`vs-bench-sight` is for players that must look: openings, kitchens and grids are drawn by seed, legal moves
+are not listed, and episodes are played in pairs of twin worlds where a game has them.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from ludens.core.config import PlayConfig
 from ludens.core.options import option
@@ -26,6 +32,7 @@ from ludens.run.task import (
     EpisodeResult,
     LabelPair,
     Metric,
+    Published,
     Suite,
     SuiteBuilder,
     Summary,
@@ -34,9 +41,10 @@ from ludens.run.task import (
     own_return,
     rate_of,
     read_deviations,
+    won,
 )
+from ludens.run.twins import both_of, with_twins
 from ludens.suites.vs_bench.kuhn import EXPLOITABILITY
-from ludens.suites.vs_bench.published import MEASURED, PAPER, ablations, published
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 
 NAMES = {"kuhn_poker": "kuhn"}
@@ -50,6 +58,7 @@ GROUPS = {
 """The paper's groups of games."""
 ABLATED = ("hanabi", "breakthrough", "monster_hunt")
 Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
+_HERE = Path(__file__).parent
 
 
 def _labels(played: EpisodeResult) -> list[LabelPair]:
@@ -152,6 +161,84 @@ def _means(name: str, tasks: Sequence[Task]) -> tuple[Summary, ...]:
     return _mean(name, tasks), *(_mean(f"{name}, {group}", some) for group, some in groups.items())
 
 
+@cache
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((_HERE / name).read_text(encoding="utf-8"))
+
+
+_ANCHORS = _read("anchors.toml")
+PAPER: dict[str, tuple[float, float]] = {task: (low, high) for task, (low, high) in _ANCHORS["paper"].items()}
+MEASURED = {task: (Estimate(*low), Estimate(*high)) for task, (low, high) in _ANCHORS["measured"].items()}
+
+_RAW = {
+    "hanabi final": "decide/hanabi",
+    "overcooked": "decide/overcooked",
+    "breakthrough": "decide/breakthrough",
+    "kuhn": "decide/kuhn",
+    "coin_dilemma": "decide/coin_dilemma",
+    "monster_hunt": "decide/monster_hunt",
+    "battle_of_colors": "decide/battle_of_colors",
+}
+"""Table 4's columns and our tasks. Pong's combined score is that of table 2. Table 4's column of Pong's game
+score is 1.5 for nearly everybody, the random player and the optimal one included, so that it cannot be the
+points; it is not shown."""
+_FURTHER = {"hanabi fireworks": ("decide/hanabi", "fireworks"), "pong steps": ("decide/pong", "decisions")}
+"""Table 4's columns of other metrics."""
+
+
+def published(anchors: str, predict: str) -> tuple[Published, ...]:
+    """Table 1 for the paper's rule of prediction; table 2 for its anchors, table 4 for raw returns."""
+    reason = 1 if predict == "paper" else None
+    tables = {"paper": (reason, 2), "none": (reason, 4), "measured": (reason,)}[anchors]
+    source = _source(tables)
+    normalised, raw = _read("published.toml"), _read("published_raw.toml")
+    rows = []
+    for model in {**normalised, **raw}:
+        row, columns = normalised.get(model, {}), raw.get(model, {})
+        values = _only(row, "reason/") if reason else {}
+        if anchors == "paper":
+            values |= _only(row, "decide/")
+        if anchors == "none":
+            values |= {_RAW[column]: value for column, value in columns.items() if column in _RAW}
+            values |= _only(row, "decide/pong")
+        if values:
+            others = columns if anchors != "measured" else {}
+            further = {_FURTHER[column]: value for column, value in others.items() if column in _FURTHER}
+            rows.append(Published(source, model, values, _deviations(anchors, model), further))
+    return tuple(rows)
+
+
+def _source(tables: tuple[int | None, ...]) -> str:
+    numbers = [str(table) for table in tables if table]
+    return f"VS-Bench, table{'s' * (len(numbers) > 1)} {' and '.join(numbers)}"
+
+
+def _deviations(anchors: str, model: str) -> dict[str, float]:
+    """The standard deviations of table 2 or 4; Pong's combined score has those of table 2 in both."""
+    tables = _read("published_deviations.toml")
+    if anchors == "none":
+        raw = {task: value for task, value in tables["raw"].get(model, {}).items() if task in PAPER}
+        return raw | _only(tables["normalised"].get(model, {}), "decide/pong")
+    kind = {"paper": "normalised", "ablations": "ablations"}.get(anchors, "")
+    return dict(tables[kind].get(model, {})) if kind else {}
+
+
+def ablations(anchors: str, predict: str) -> tuple[Published, ...]:
+    """Tables 5 and 6, one row per model and setting: 5 with the paper's rule, 6 with its anchors."""
+    reason, decide = predict == "paper", anchors == "paper"
+    source = _source((5 if reason else None, 6 if decide else None))
+    rows = []
+    for model, row in _read("published_ablations.toml").items():
+        values = {**(_only(row, "reason/") if reason else {}), **(_only(row, "decide/") if decide else {})}
+        if values:
+            rows.append(Published(source, model, values, _deviations("ablations", model) if decide else {}))
+    return tuple(rows)
+
+
+def _only(values: Mapping[str, float], start: str) -> dict[str, float]:
+    return {task: value for task, value in values.items() if task.startswith(start)}
+
+
 FEW = {"reason/breakthrough": 0, "reason/pong": 0, "decide/pong": 0, "decide/kuhn": 60}
 """Episodes in small suites: slow tasks are left out; Kuhn poker needs several answers to each question."""
 CHOICES: Mapping[str, Anchors] = {"paper": PAPER, "measured": MEASURED, "none": {}}
@@ -182,10 +269,10 @@ class VsBench(SuiteBuilder):
             about="Eight games: predict the other's next move (400 samples each), and play.",
             tasks=(*reason, *decide),
             published=published(self.anchors, self.predict),
-            deviations=read_deviations(Path(__file__).with_name("deviations.md")),
+            deviations=read_deviations(_HERE / "deviations.md"),
             anchors=CHOICES[self.anchors],
-            references=Path(__file__).with_name("references.toml"),
-            paper=Path(__file__).with_name("paper.bib"),
+            references=_HERE / "references.toml",
+            paper=_HERE / "paper.bib",
             summaries=summaries,
         )
 
@@ -221,3 +308,127 @@ class VsBenchMini(VsBench):
         sides = ({"x": MODEL, "o": opponent}, {"x": opponent, "o": MODEL})
         tic_tac_toe = Task("decide/tic_tac_toe", "tic_tac_toe", sides, 10, (LOST_OR_WON,))
         return replace(small, tasks=(*small.tasks, replace(hanabi, episodes=4), tic_tac_toe))
+
+
+SIGHT_EPISODES = 40
+"""Of every game; four episodes are a pair of twin worlds in both seats."""
+UNLISTED = PlayConfig(listed=False, reasons="kind")
+"""Legal moves are neither listed nor named by refusals: they would tell the board, or the other's cards."""
+THREE_TRIES = replace(UNLISTED, fallback="forfeit")
+"""Three invalid replies in a row lose the game, so that nobody plays for who does not know the board."""
+
+SIGHT_GAMES = {
+    "breakthrough": "breakthrough?opening=8&twins=true",
+    "overcooked": "overcooked?layout=random&notes=false&twins=true",
+    "coin_dilemma": "coin_dilemma?edges=torus&twins=true",
+    "monster_hunt": "monster_hunt?edges=torus&twins=true",
+    "battle_of_colors": "battle_of_colors?edges=torus&twins=true",
+}
+"""The games with settings of their own; others are played as in the paper."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Mean returns between which a game is scored."""
+
+    script: float
+    """Of the best list of actions that a search has found; it is played whatever happens."""
+    best: float
+    """Of `bot/best`."""
+
+    @property
+    def enough(self) -> float:
+        """What a player must earn in both worlds: half of the way from the script to `bot/best`."""
+        return (self.script + self.best) / 2
+
+    def metric(self) -> Metric:
+        return mean_of(
+            "above script",
+            lambda played: (own_return(played) - self.script) / (self.best - self.script),
+            percent=True,
+            bounds=(-float("inf"), float("inf")),
+            about="the return between that of the best list of actions, which does not depend on what "
+            f"happens ({self.script:g}), and that of bot/best ({self.best:g})",
+        )
+
+
+SCALES = {
+    "overcooked": Scale(1.2, 42.0),
+    "coin_dilemma": Scale(-0.1, 19.1),
+    "monster_hunt": Scale(-5.3, 88.8),
+    "battle_of_colors": Scale(0.6, 37.8),
+}
+"""Measured by `python -m tests.suites.blind_players` over 120 episodes (`bot/best` in Overcooked: 40)."""
+
+
+ALONE = ("breakthrough", "pong")
+"""Games whose predictions have no twins: each costs a match with search, or of many frames."""
+
+
+def _pairs_of(task: Task, game: str) -> Task:
+    """The predictions of a game in pairs of twin worlds."""
+    if game in ALONE:
+        return task
+    right = both_of(lambda played: bool(played.episode.returns["observer"]))
+    return replace(task, game=with_twins(task.game), metrics=(right, *task.metrics))
+
+
+def _in_twin_worlds(task: Task) -> Task:
+    """The task of the paper in its setting for players that look."""
+    name = task.name.split("/")[1]
+    if name == "hanabi":
+        return replace(task, config=UNLISTED)
+    if name == "breakthrough":
+        both = both_of(won, "pairs of twin worlds (same words, other boards) with a win in both")
+        return replace(task, game=SIGHT_GAMES[name], metrics=(both, *task.metrics), config=THREE_TRIES)
+    if name not in SCALES:
+        return task
+    scale = SCALES[name]
+    both = both_of(
+        lambda played: own_return(played) >= scale.enough,
+        f"pairs of twin worlds (same words, other pictures) with returns of at least {scale.enough:g}",
+    )
+    first, *rest = task.metrics
+    return replace(task, game=SIGHT_GAMES[name], metrics=(both, first, scale.metric(), *rest))
+
+
+@dataclass(frozen=True)
+class VsBenchSight(SuiteBuilder):
+    """Predictions and games of VS-Bench in which who does not look gets nowhere."""
+
+    episodes: int = option(
+        SIGHT_EPISODES, low=4, high=9_999_996, help="of every game but Kuhn poker and Pong"
+    )
+
+    def build(self) -> Suite:
+        reason = tuple(_pairs_of(prediction(game, RULES[0]), game) for game in RECIPES)
+        decide = tuple(_in_twin_worlds(task) for task in decisions())
+        own = {f"decide/{game}" for game in ("hanabi", *SIGHT_GAMES)}
+        return Suite(
+            name="vs-bench-sight",
+            about="VS-Bench for players that look: boards, kitchens and grids drawn by seed, moves that are "
+            "not listed, pairs of twin worlds.",
+            tasks=(
+                *reason,
+                *(replace(task, episodes=self.episodes) if task.name in own else task for task in decide),
+            ),
+            deviations=tuple(
+                item for file in ("sight.md", "deviations.md") for item in read_deviations(_HERE / file)
+            ),
+            references=_HERE / "references.toml",
+            paper=_HERE / "paper.bib",
+        )
+
+
+@dataclass(frozen=True)
+class VsBenchSightMini(SuiteBuilder):
+    """A few episodes of each task that is not slow."""
+
+    def build(self) -> Suite:
+        about = "vs-bench-sight in small: fewer samples, without the slow parts."
+        return VsBenchSight().build().limited("vs-bench-sight-mini", about, few_in_pairs)
+
+
+def few_in_pairs(task: Task) -> int:
+    """Forty questions or four games; whole pairs in both seats."""
+    return FEW.get(task.name, 40 if task.name.startswith("reason/") else 4)

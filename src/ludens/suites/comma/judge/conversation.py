@@ -15,7 +15,6 @@ from ludens.games.comma.dialogue import Dialogue
 
 Label = Literal["role confusion", "misinterpretation", "repetition loop", "miscommunication", "normal"]
 LABELS: tuple[Label, ...] = get_args(Label)
-ERRORS: tuple[Label, ...] = LABELS[:-1]
 NORMAL: Label = "normal"
 
 MEANINGS: dict[Label, str] = {

@@ -1,11 +1,13 @@
-"""Chess players: alpha-beta with piece-square tables, and any engine that speaks UCI; what a king sees."""
+"""Chess: OpenSpiel's rules, the usual pieces, alpha-beta with piece-square tables, engines that speak UCI,
+and what a king sees. A move names two squares, as in `e2e4` or `e7e8q`."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import inf
@@ -15,16 +17,236 @@ from typing import TYPE_CHECKING, Any
 
 from ludens.core.agent import Bot
 from ludens.core.errors import BadOption
+from ludens.core.game import Preset
 from ludens.core.options import Touch, option
-from ludens.games.chess.game import NAMES, ranks
+from ludens.core.random import Stream
+from ludens.core.reply import DASHES, ActionFormat, unwrap
+from ludens.draw import Sprite
+from ludens.games.boards import ChequeredView, Matrix
 from ludens.games.negamax import Negamax
-from ludens.games.open_spiel import SpielState
+from ludens.games.open_spiel import BoardGame, SpielState
 
 if TYPE_CHECKING:
     import pyspiel
 
+_MOVE_NUMBER = re.compile(r"[0-9]{1,3}(?:\s?\.{1,3}|…)\s?(?=[a-zA-Z0])")
+_BETWEEN_SQUARES = re.compile(r"([a-hA-H][1-8])\s?[-xX]\s?([a-hA-H][1-8])")
+_PROMOTION = re.compile(r"\s?=\s?")
+_CAPITALS = re.compile(r"[A-H][1-8][A-H][1-8][NBRQ]?")
+_CASTLING = re.compile(r"[0oO]-[0oO](-[0oO])?")
+
+
+class ChessFormat(ActionFormat):
+    """`e2e4`, `e2-e4`, `e7e8=Q`, `Nf3`, `Ng1-f3`, `O-O`, `1. e4`; the aliases are standard notation.
+
+    Upper and lower case matter only where they tell a bishop from the b-file.
+    """
+
+    def normal_form(self, name: str) -> str:
+        bare = unwrap(name.translate(DASHES))
+        number = _MOVE_NUMBER.match(bare)
+        bare = bare[number.end() if number else 0 :].rstrip("+#!? ")
+        if castling := _CASTLING.fullmatch(bare):
+            return "O-O-O" if castling[1] else "O-O"
+        bare = _PROMOTION.sub("", _BETWEEN_SQUARES.sub(r"\1\2", bare))
+        bishop = bare.startswith("B") and not _CAPITALS.fullmatch(bare)
+        return bare if bishop else bare.lower()
+
+
+NAMES = {"p": "pawn", "n": "knight", "b": "bishop", "r": "rook", "q": "queen", "k": "king"}
+"""Of the pieces, by their letters; in matrices they are numbered in this order, from 1."""
+
+
+_EMPTY = str.maketrans({str(squares): "." * squares for squares in range(1, 9)})
+
+
+def ranks(fen: str) -> list[str]:
+    """The ranks of a position, the eighth first: a letter for every piece, a dot for an empty square."""
+    return fen.split(" ", 1)[0].translate(_EMPTY).split("/")
+
+
+def notations(spiel: Any) -> dict[str, str]:
+    """The move for every spelling in standard notation (`Nf3`) and with the piece before it (`Ng1f3`)."""
+    import pyspiel
+
+    board, player = spiel.board(), spiel.current_player()
+    moves: dict[str, str] = {}
+    for action in spiel.legal_actions():
+        move = str(pyspiel.chess.action_to_move(action, board).to_lan())
+        standard = str(spiel.action_to_string(player, action))
+        moves[standard] = moves[standard.rstrip("+#")] = move
+        if standard[0] in "NBRQK":
+            moves[standard[0] + move] = move
+    return moves
+
 
 _FILES = "abcdefgh"
+_SQUARES = tuple((file, rank) for rank in range(8) for file in range(8))
+
+
+def _named(start: tuple[int, int], end: tuple[int, int], promoted: str = "") -> str:
+    return "".join(f"{_FILES[file]}{rank + 1}" for file, rank in (start, end)) + promoted
+
+
+def _reaches(across: int, along: int) -> bool:
+    """Whether a queen or a knight moves so many files and ranks."""
+    return (across == 0) != (along == 0) or 0 != across == along or {across, along} == {1, 2}
+
+
+_MOVES = tuple(
+    _named(start, end)
+    for start in _SQUARES
+    for end in _SQUARES
+    if _reaches(abs(start[0] - end[0]), abs(start[1] - end[1]))
+)
+_PROMOTIONS = {
+    seat: tuple(
+        _named((file, rank), (to, last), piece)
+        for file in range(8)
+        for to in range(max(0, file - 1), min(8, file + 2))
+        for piece in "qrbn"
+    )
+    for seat, rank, last in (("white", 6, 7), ("black", 1, 0))
+}
+
+_ACTION_NAMES: dict[tuple[int, int], str] = {}
+"""By player and number, without moves to the last rank: there, the piece decides whether it is promoted."""
+
+_LEVEL_DEPTH, _PAWN = 2, 100
+"""Depth of the search that says whether an opening is level, and the lead that it must not find."""
+_FEN = re.compile(
+    r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|K?Q?k?q?) (?:-|[a-h][36]) \d+ \d+"
+)
+
+
+@dataclass(frozen=True)
+class Chess(BoardGame):
+    """Chess, castling, en passant, promotion and draws included.
+
+    Seats: `white` moves first, then `black`.
+    Observation: the board as White sees it, files a to h from the left, ranks 1 to 8 from the bottom;
+    castling rights and an en passant square are told in the notes.
+    Actions: from and to, as in `e2e4`; castling is the king's move, `e1g1`; promotion adds the piece,
+    `e7e8q`. Replies in standard notation (`Nf3`, `O-O`, `exd8=Q+`) are read, too.
+    Rewards: +1 for mate, -1 for the mated side, 0 for a draw.
+    Openings: a search of two moves and the captures after them finds neither side ahead by a pawn. Twins: two
+    openings with the same castling rights and other best moves.
+    """
+
+    name = "chess"
+    # OpenSpiel's player 0 is Black, who moves second.
+    seats = ("black", "white")
+    version = 2
+    view_class = "ludens.games.chess:ChessView"
+    spiel_name = "chess"
+    actions_told = False
+    usual_opening = 8
+    best = "bot/search?depth=3"
+    presets = {
+        "easy": Preset(),
+        "medium": Preset({"opening": 4}, others="bot/search?depth=1"),
+        "hard": Preset({"opening": 8}, others="bot/search?depth=2"),
+        "paper": Preset(others="bot/uci?seconds=1"),
+    }
+    bots = {"search": "ludens.games.chess:ChessBot", "uci": "ludens.games.chess:Uci"}
+
+    fen: str = option("", help="the position to begin with, in Forsyth-Edwards notation")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fen and not _FEN.fullmatch(self.fen):
+            raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
+
+    @property
+    def first_seat(self) -> str:
+        return "black" if self.fen.split()[1:2] == ["b"] else "white"
+
+    def first(self) -> pyspiel.State:
+        return self.spiel.new_initial_state(self.fen) if self.fen else self.spiel.new_initial_state()
+
+    def actions(self, seat: str) -> tuple[str, ...]:
+        """Every move of a queen or a knight on an empty board, then every promotion of the seat's pawns."""
+        return (*_MOVES, *_PROMOTIONS[seat])
+
+    def action_name(self, spiel: Any, player: int, action: int) -> str:
+        name = _ACTION_NAMES.get((player, action))
+        if name is None:
+            import pyspiel
+
+            name = str(pyspiel.chess.action_to_move(action, spiel.board()).to_lan())
+            if name[1] + name[3] not in ("78", "21"):
+                _ACTION_NAMES[player, action] = name
+        return name
+
+    def level(self, state: SpielState) -> bool:
+        return abs(ChessSearch().value(state.spiel, _LEVEL_DEPTH)) < _PAWN
+
+    def good_moves(self, state: SpielState) -> Collection[str]:
+        spiel = state.spiel
+        best = ChessSearch().best_moves(spiel, _LEVEL_DEPTH, spiel.legal_actions())
+        return [state.name_of(action) for action in best]
+
+
+_NAMES = tuple(NAMES.values())
+_LETTERS = "PNBRQK"
+_MOST = {"pawn": 8, "knight": 2, "bishop": 2, "rook": 2, "queen": 1, "king": 1}
+
+
+class ChessView(ChequeredView):
+    """Ranks are counted from the bottom, files lettered from the left."""
+
+    rows = columns = 8
+    codes = {0: "empty", **{n: f"white {piece}" for n, piece in enumerate(_NAMES, 1)}}
+    codes |= {-n: f"black {piece}" for n, piece in enumerate(_NAMES, 1)}
+    symbols = f".{_LETTERS}{_LETTERS.lower()}"
+    marks = dict(zip(codes, symbols, strict=True))
+    inks = ("ink", "line", "black", "white")
+    least_cell = 13
+
+    def clickable(self) -> list[str]:
+        """Promotions included: from the second last rank to the last, at most one file aside."""
+        files = [(a, b) for a in _FILES for b in _FILES if abs(ord(a) - ord(b)) <= 1]
+        ranks = ((7, 8), (2, 1))
+        promotions = [f"{a}{r}{b}{last}{piece}" for r, last in ranks for a, b in files for piece in "qrbn"]
+        return [*self._answers, *promotions]
+
+    def matrix(self, state: SpielState) -> Matrix:
+        return self.decode(ranks(state.spiel.board().to_fen()))
+
+    def notes(self, state: SpielState, seat: str) -> str:
+        _, mover, castling, passing, *_ = state.spiel.board().to_fen().split()
+        rights = [
+            f"{'White' if letter.isupper() else 'Black'} may still castle {wing}side"
+            for letter, wing in (("K", "king"), ("Q", "queen"), ("k", "king"), ("q", "queen"))
+            if letter in castling
+        ]
+        notes = f"{'White' if mover == 'w' else 'Black'} is to move. "
+        notes += "; ".join(rights) + "." if rights else "Castling is no longer possible."
+        return notes + (f" A pawn may be taken en passant on {passing}." if passing != "-" else "")
+
+    def format(self, state: SpielState, seat: str) -> ChessFormat:
+        return ChessFormat(aliases=notations(state.spiel)) if seat in state.to_act else ChessFormat()
+
+    def scatter(self, random: Stream) -> Matrix:
+        """At most as many pieces of a kind as a game starts with, on any squares."""
+        men = [sign * n for sign in (1, -1) for n, piece in enumerate(_NAMES, 1) for _ in range(_MOST[piece])]
+        chosen = random.sample(men, random.between(0, len(men)))
+        cells = [0] * 64
+        for cell, man in zip(random.sample(range(64), len(chosen)), chosen, strict=True):
+            cells[cell] = man
+        return [cells[row * 8 : row * 8 + 8] for row in range(8)]
+
+    def piece(self, row: int, column: int, code: int) -> Sprite | None:
+        if not code:
+            return None
+        fill, edge = ("white", "black") if code > 0 else ("black", "white")
+        ground = self.board.ground(row, column)
+        return self._sheet.piece(_NAMES[abs(code) - 1], fill, edge, self.board.room(0.86), ground)
+
+    def icon(self, seat: str, px: int) -> Sprite:
+        return self._sheet.piece("king", seat, "white" if seat == "black" else "black", px, "page")
+
+
 _CLOCKWISE = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
 _KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 _OWN = "own"
@@ -61,7 +283,7 @@ def sight(fen: str) -> KingSight:
     pieces = {at: piece for at, piece in board.items() if piece != "."}
     white = fen.split()[1] == "w"
     x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
-    there = {at: _named(pieces.get(at), white) for at in board}
+    there = {at: _what(pieces.get(at), white) for at in board}
     rays = ([(x + dx * far, y + dy * far) for far in range(1, 8)] for dx, dy in _CLOCKWISE)
     lines = [list(_until_hidden(ray, there)) for ray in rays]
     knight = NAMES["n"]
@@ -78,7 +300,7 @@ def sight(fen: str) -> KingSight:
     )
 
 
-def _named(piece: str | None, white: bool) -> str:
+def _what(piece: str | None, white: bool) -> str:
     if piece is None:
         return ""
     return NAMES[piece.lower()] if piece.islower() == white else _OWN

@@ -1,1 +1,0 @@
-"""Chess: OpenSpiel's rules, moves in coordinates."""
