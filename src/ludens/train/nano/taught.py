@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ludens.core.errors import BadFile
 from ludens.core.game import Game
-from ludens.core.registry import make
+from ludens.core.registry import changed_options
 from ludens.models.trained import games_of_checkpoint
 from ludens.run.ability import LEGAL, Ability, AbilityMap
 from ludens.train.nano.player import SHIPPED
@@ -46,12 +46,13 @@ def warning(game: Game) -> str | None:
 
 def ability(game: Game) -> Ability | None:
     """What was measured in this game, with these options."""
-    usual = make(game.name).options
-    changed = {
-        name: value for name, value in game.options.items() if name not in _ANY and value != usual[name]
-    }
+    changed = _changed(game)
     rows = (row for row in games_map() if row.game == game.name)
     return next((row for row in rows if dict(row.options) == changed), None)
+
+
+def _changed(game: Game) -> dict[str, object]:
+    return {name: value for name, value in changed_options(game).items() if name not in _ANY}
 
 
 def games_map() -> tuple[Ability, ...]:
@@ -77,6 +78,4 @@ def fingerprint(folder: Path) -> str:
 
 def _learnt(game: Game) -> bool:
     """Whether its recipe has the game, and the options are the usual ones."""
-    usual = make(game.name).options
-    same = all(value == usual[name] for name, value in game.options.items() if name not in _ANY)
-    return same and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
+    return not _changed(game) and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
