@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -89,7 +90,7 @@ def test_where_moves_are_listed_it_gives_one_of_them(device: str) -> None:
         pytest.importorskip("onnxruntime" if device == "onnx" else "torch")
     chosen, [(ask, shown), *_] = sampler(f"nano?device={device}"), first_asks("chess", 0)
     prompt, end = chosen.encode(short_prompt("chess", ask)), chosen.vocabulary.end
-    free = offered("chess", ask)
+    free = offered(ask)
     [usual] = said(chosen, [(ask, shown)], "chess")
     others = [answer for answer in free if not chosen.vocabulary.decode(usual).endswith(answer)]
     for answers in (free, others[3:5], others[7:8]):
@@ -102,8 +103,10 @@ def test_where_moves_are_listed_it_gives_one_of_them(device: str) -> None:
 def test_a_refused_move_is_not_offered_again() -> None:
     [(ask, _), *_] = first_asks("chess", 0)
     again = ask.again("a2: a3 a4\nAction: a2a3", "a2a3 is refused.")
-    assert set(offered("chess", ask)) - set(offered("chess", again)) == {"Action: a2a3"}
-    assert not offered("gomoku", ask)
+    assert set(offered(ask)) - set(offered(again)) == {"Action: a2a3"}
+    assert not offered(replace(ask, listed=False))
+    [(words, _), *_] = first_asks("perceive?board=chess", 0)
+    assert not offered(words)
 
 
 def read(board: str, seed: int, spec: str, theme: str = "classic", size: int = 512) -> float:

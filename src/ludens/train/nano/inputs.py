@@ -12,6 +12,7 @@ from PIL import Image
 
 from ludens.core.ask import Ask
 from ludens.core.errors import BadFile
+from ludens.core.reply import ActionFormat
 from ludens.core.view import Picture
 from ludens.draw import Picture as Drawn
 from ludens.games.boards import grouped
@@ -44,19 +45,15 @@ def short_prompt(game: str, ask: Ask, form: int = PROMPTS) -> str:
         lines[1] = condensed(lines[1]) if game.startswith("comma/") else lines[1]
         if form > 2 and game in SUCCESSIVE:
             lines[1] = _COUNTED.sub("100 of 300", lines[1])
-        if _lists_moves(game, ask):
+        if ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED:
             lines.append(grouped(ask.legal))
         lines += [f"not {last_line(reply)}" for reply, _ in ask.refused]
     return "\n".join([*lines, ""])
 
 
-def _lists_moves(game: str, ask: Ask) -> bool:
-    return ask.listed and game in LISTED and 0 < len(ask.legal) <= MOST_LISTED
-
-
-def offered(game: str, ask: Ask, form: int = PROMPTS) -> tuple[str, ...]:
-    """The answers that a prompt lists as moves, without refused ones; none where it lists no moves."""
-    if form < 2 or not _lists_moves(game, ask):
+def offered(ask: Ask, form: int = PROMPTS) -> tuple[str, ...]:
+    """Where players are shown the legal moves, the answers that name one, without refused ones; else none."""
+    if form < 2 or not ask.listed or ask.legal.is_text or not isinstance(ask.format, ActionFormat):
         return ()
     refused = {last_line(reply) for reply, _ in ask.refused}
     return tuple(ask.format.write(move) for move in ask.legal if move not in refused)
@@ -155,6 +152,7 @@ class Vocabulary:
         self.pieces = list(all_pieces)
         self.ids = {piece: number for number, piece in enumerate(all_pieces)}
         self.pad, self.end, self.unknown = 0, 1, 2
+        self._answers: dict[str, tuple[int, ...]] = {}
 
     @staticmethod
     def of(texts: Iterable[str], marks: Iterable[str] = ()) -> Vocabulary:
@@ -180,6 +178,12 @@ class Vocabulary:
                 encoded += self._finer(piece)
         return encoded
 
+    def answer(self, text: str) -> tuple[int, ...]:
+        """The numbers of a whole answer, its end included; there are few, which are asked for often."""
+        if text not in self._answers:
+            self._answers[text] = (*self.encode(text), self.end)
+        return self._answers[text]
+
     def _finer(self, piece: str) -> list[int]:
         if piece[-1].isdigit():
             return [self.ids.get(digit, self.unknown) for digit in _DIGIT.findall(piece)]
@@ -203,7 +207,7 @@ class Offer:
     """
 
     def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
-        self._answers = [(*vocabulary.encode(answer), vocabulary.end) for answer in answers]
+        self._answers = [vocabulary.answer(answer) for answer in answers]
         self._label = vocabulary.encode(answers[0].partition(":")[0] + ":")
 
     def following(self, said: Sequence[int]) -> list[int]:

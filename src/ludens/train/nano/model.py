@@ -64,7 +64,7 @@ class NanoQuestion(NamedTuple):
     seed: int | None
     """Of the draws, where they must not depend on the batch."""
     answers: Sequence[str] = ()
-    """Where the prompt lists moves, what may be answered."""
+    """Where players are shown the legal moves, what may be answered."""
 
 
 class NanoModel(Model, Generic[S]):
@@ -97,7 +97,7 @@ class NanoModel(Model, Generic[S]):
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
         picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
-        answers = offered(request.game, request.ask, sampler.prompts)
+        answers = offered(request.ask, sampler.prompts)
         question = NanoQuestion(prompt, picture, request.sampling.seed, answers)
         tokens = await self._current_batcher().ask(question)
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
