@@ -123,7 +123,7 @@ def documented() -> dict[str, Table]:
         "nano_sight": markdown_table(nano, "Robust sight", "nano: cells read right in %"),
         "nano_votes": markdown_table(nano, "Votes in twin worlds", "nano: votes in twin worlds"),
         "nano_play": markdown_table(
-            nano, "Self-play of the run before", "nano before and after self-play, of the run before"
+            nano, "Self-play of an earlier run", "nano before and after self-play, of an earlier run"
         ),
         "spy": markdown_table(spy, "Summary", "Self-play in the spy game, from scratch: games won, %"),
         "viki": markdown_table(

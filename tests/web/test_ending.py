@@ -84,10 +84,11 @@ def players(game: Game) -> list[str]:
 def test_nano_is_offered_where_it_can_play() -> None:
     assert "nano" in players(make("tic_tac_toe"))
     assert "nano" in players(make("breakthrough"))
-    assert "nano" in players(make("breakthrough", rows=6, columns=5))
+    assert "nano" in players(make("coin_dilemma", edges="torus"))
     assert "nano" in players(make("spy", rounds=1))
     assert "nano" not in players(make("gomoku", size=9))
-    assert "nano" not in players(make("hanabi"))
+    assert "nano" in players(make("hanabi"))
+    assert "nano" not in players(make("chess"))
     assert "nano" not in players(make("viki/trace"))
     assert is_taught(make("tic_tac_toe", opening=2))
 

@@ -207,7 +207,8 @@ class Offer:
     """
 
     def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
-        self._answers = [vocabulary.answer(answer) for answer in answers]
+        encoded = map(vocabulary.answer, answers)
+        self._answers = [answer for answer in encoded if vocabulary.unknown not in answer]
         self._label = vocabulary.encode(answers[0].partition(":")[0] + ":")
 
     def following(self, said: Sequence[int]) -> list[int]:
