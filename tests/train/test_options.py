@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
+from ludens.core.ask import Ask  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
-from ludens.train.algorithms import Grpo, turn_advantages  # noqa: E402
+from ludens.core.reply import ActionFormat  # noqa: E402
+from ludens.core.state import Legal  # noqa: E402
+from ludens.models.chat import Request, Sampling  # noqa: E402
+from ludens.train.algorithms import Grpo, IterativeSpo, turn_advantages  # noqa: E402
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.network import TokenBatch  # noqa: E402
@@ -287,3 +292,42 @@ def test_values_learn_what_turns_earn(tmp_path: Path) -> None:
 def test_options_that_do_not_fit(sections: dict[str, Any], message: str) -> None:
     with pytest.raises(BadOption, match=message):
         check(Recipe.of(sections))
+
+
+def test_explored_answers_have_the_log_probabilities_of_free_ones() -> None:
+    """They are drawn by the option, and learnt from as if the policy had drawn them."""
+    learner = policy()
+    count, answer = 400, learner.vocabulary.answer("2: B3")  # this policy often says "2:"
+    prompts = [learner.encode("tic_tac_toe x\n")] * count
+    records = learner.sample(prompts, [[]] * count, range(count), answers=[("2: B3",)] * count)
+    samples = [TokenSample(r.prompt_ids, r.completion_ids, r.logprobs) for r in records]
+    said = {tuple(sample.completion_ids) for sample in samples}
+    assert {reply for reply in said if reply[:2] == answer[:2]} == {answer}
+    assert len(said) > 100
+    free, mask = learner.logprobs(samples)
+    assert agree(free[mask.bool()], torch.tensor([value for s in samples for value in s.logprobs]))
+
+
+def test_some_choices_are_explored_in_training_alone(tmp_path: Path) -> None:
+    trainer = Trainer(recipe(play={"explore": 0.3}), policy(), tmp_path)
+    assert all(job.explores for job in trainer.jobs())
+    assert not any(job.explores for job in trainer.held_out_jobs())
+    model = trainer.rollouts.explorer.model  # type: ignore[union-attr]
+    ask = Ask("x", Legal(("A1", "B2")), ActionFormat())
+    requests = [Request((), Sampling(seed=seed), ask=ask) for seed in range(1000)]
+    offers = Counter(model.offer(request) for request in requests)
+    assert set(offers) == {(), ("Action: A1",), ("Action: B2",)}
+    assert 600 < offers[()] < 800
+    assert 100 < offers["Action: A1",] < 200
+    texts = replace(ask, legal=Legal.text())
+    assert not any(model.offer(replace(request, ask=texts)) for request in requests)
+    asyncio.run(trainer.close())
+
+
+def test_spo_explores_decisions_while_it_trains_them() -> None:
+    algorithm = IterativeSpo(Recipe.read(RECIPES / "spy-flat-past-explore.toml"))
+    assert (algorithm.stage, algorithm.explores) == ("clue", False)
+    algorithm.switch.stage = algorithm.switch.decision
+    assert algorithm.explores
+    with pytest.raises(BadOption, match=r"play\.explore needs kind"):
+        check(recipe(model={"kind": "hf", "path": "some/model"}, play={"explore": 0.1}))

@@ -145,6 +145,8 @@ class Grpo:
 
     stage = ""
     """The stage that is trained; empty for all."""
+    explores = True
+    """Whether choices of the stage that is trained may be drawn evenly from the legal ones."""
 
     def __init__(self, options: AdvantageOptions) -> None:
         self.options = options
@@ -292,6 +294,10 @@ class IterativeSpo(Grpo):
     def stage(self) -> str:  # type: ignore[override]
         return self.switch.stage
 
+    @property
+    def explores(self) -> bool:  # type: ignore[override]
+        return self.stage == self.switch.decision
+
     def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
         active, others = list[Trajectory](), list[TokenSample]()
         for trajectory in trajectories:
@@ -305,7 +311,7 @@ class IterativeSpo(Grpo):
         kinds = (self.options.decisions if deciding else "", "" if group else self.options.kind)
         # Without a group, kind = "group" has no meaning: rewards are taken as they are.
         kind = "role" if "role" in kinds else "group" if group else "none"
-        trained = self._compared(active, group, kind, self.stage if deciding else "")
+        trained = self._compared(active, group, kind, self.stage if kinds[0] == "role" else "")
         return [*trained, *(others if self.keeps else ())]
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:

@@ -65,6 +65,8 @@ def check(recipe: Recipe) -> None:
         raise BadOption("supervised.minutes works with one process only: several would stop at unlike times.")
     if play.max_tokens and (recipe.model.kind != "nano" or play.max_tokens > recipe.model.max_tokens):
         raise BadOption('play.max_tokens needs kind = "nano", and is at most model.max_tokens.')
+    if play.explore and recipe.model.kind != "nano":
+        raise BadOption('the recipe\'s play.explore needs kind = "nano" in [model].')
     if recipe.rehearsal.share and recipe.model.kind != "nano":
         raise BadOption('the recipe\'s rehearsal.share needs kind = "nano" in [model].')
     if recipe.rehearsal.share and not rehearsed(recipe):

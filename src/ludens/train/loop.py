@@ -209,7 +209,7 @@ class Trainer:
         values = recipe.advantage.kind == "gae"
         sizes = recipe.optimizer.micro, recipe.optimizer.tokens
         self.values = ValueHead(self.policy, recipe.advantage, *sizes) if values else None
-        self.rollouts = rollouts_of(recipe, self.game, self.policy.agent(), self.league.agents)
+        self.rollouts = rollouts_of(recipe, self.game, self.policy, self.league.agents)
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
         self._side = SideThread(self.policy.device)
         self.workers: RolloutWorkers | None = None
@@ -285,7 +285,8 @@ class Trainer:
             return await self.workers.play(jobs, player, self.league.copies, blind)
         if player is self.policy and not blind:
             return await self.rollouts.play(jobs)
-        return await replace(self.rollouts, learner=player.agent(blind=blind)).play(jobs)
+        rollouts = rollouts_of(self.recipe, self.game, player, self.league.agents, blind)
+        return await rollouts.play(jobs)
 
     def _learn(self, played: PlayedGames) -> tuple[list[TokenSample], dict[str, float]]:
         samples = self._samples(played.trajectories)
@@ -419,7 +420,8 @@ class Trainer:
             number = first + place
             seed, before = play.first_seed + number % (play.seeds or number + 1), place * play.samples
             for sample in range(play.samples):
-                jobs.append(replace(self.league.job(seed, sample, stage), number=before + sample))
+                job = self.league.job(seed, sample, stage)
+                jobs.append(replace(job, number=before + sample, explores=self.algorithm.explores))
         return jobs
 
     def held_out_jobs(self, iteration: int | None = None) -> list[RolloutJob]:

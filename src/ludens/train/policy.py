@@ -114,6 +114,10 @@ class Policy(ABC):
     def agent(self, *, blind: bool = False) -> Agent:
         """A player of many games at once, whose replies hold their tokens; `blind` shows it flat pictures."""
 
+    def explorer(self, share: float) -> Agent:
+        """The same, of whose choices a share are drawn evenly from the legal ones."""
+        raise UsageError("this model cannot explore.")
+
     async def publish(self) -> None:
         """Let the weights as they are now play. All ranks call it after changes, before games are played."""
 

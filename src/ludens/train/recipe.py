@@ -135,6 +135,12 @@ class PlayOptions(Section, name="play"):
     workers: int = option(
         0, low=0, help="nano: processes that play, each with a copy of the model; 0 for this one"
     )
+    explore: float = option(
+        0.0,
+        low=0,
+        high=1,
+        help="nano: share of choices in training that are drawn evenly from the legal ones; spo: decisions",
+    )
     ahead: int = option(
         0,
         low=0,

@@ -19,7 +19,7 @@ from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.rebuild import move_rewards
 from ludens.train.algorithms import return_to_go
-from ludens.train.policy import TokenSample, Trajectory
+from ludens.train.policy import Policy, TokenSample, Trajectory
 from ludens.train.recipe import Recipe
 
 
@@ -67,6 +67,7 @@ class RolloutJob:
     """Role or seat to the name of its player; those not named are played by the learner."""
     number: int | None = None
     """Its place among the jobs of all ranks; that among those played here by default."""
+    explores: bool = False
 
 
 LEARNER = "learner"
@@ -79,6 +80,7 @@ class Rollouts:
     Args:
         others: The other players by name, where jobs name any.
         discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
+        explorer: The learner in jobs that explore, where it plays otherwise there.
     """
 
     game: Game
@@ -88,6 +90,7 @@ class Rollouts:
     config: PlayConfig = field(default_factory=PlayConfig)
     concurrency: int = 256
     discount: float | None = None
+    explorer: Agent | None = None
 
     async def play(
         self, jobs: Iterable[RolloutJob], progress: Callable[[], Awaitable[None] | None] | None = None
@@ -112,7 +115,8 @@ class Rollouts:
         state = game.start(job.seed)
         roles = {seat: state.role(seat) or seat for seat in game.seats}
         names = {seat: player_of(job.players, seat, role) for seat, role in roles.items()}
-        recorders = {seat: Recorder(self.learner) for seat, name in names.items() if name == LEARNER}
+        learner = self.explorer if job.explores and self.explorer else self.learner
+        recorders = {seat: Recorder(learner) for seat, name in names.items() if name == LEARNER}
         agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
         # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
@@ -174,16 +178,19 @@ class Rollouts:
         return {(m.step, m.seat): r for m, r in zip(moves, rewards, strict=True)}
 
 
-def rollouts_of(recipe: Recipe, game: Game, learner: Agent, others: Mapping[str, Agent]) -> Rollouts:
+def rollouts_of(
+    recipe: Recipe, game: Game, policy: Policy, others: Mapping[str, Agent], blind: bool = False
+) -> Rollouts:
     play = recipe.play
     return Rollouts(
         game,
-        learner,
+        policy.agent(blind=blind),
         others,
         RenderOptions(play.theme, play.size),
         PlayConfig(retries=play.retries),
         play.concurrency,
         None if play.discount < 0 else play.discount,
+        policy.explorer(play.explore) if play.explore else None,
     )
 
 

@@ -149,8 +149,8 @@ class _Worker:
         bots = {name for job in order.jobs for name in job.players.values()} - {*order.policies}
         others = {name: agent(name, self.game) for name in sorted(bots)}
         players = {name: self.policies[name].agent() for name in order.policies if name != LEARNER}
-        learner = self.policies[LEARNER].agent(blind=order.blind)
-        rollouts = rollouts_of(self.recipe, self.game, learner, others | players)
+        learner = self.policies[LEARNER]
+        rollouts = rollouts_of(self.recipe, self.game, learner, others | players, order.blind)
         rollouts.concurrency = -(-rollouts.concurrency // self.recipe.play.workers)
         try:
             return await rollouts.play(order.jobs)

@@ -199,17 +199,21 @@ class Vocabulary:
         return "".join(words)
 
 
+_LABEL = re.compile(r"\\boxed\{|[^:]*:")
+
+
 class Offer:
     """Answers of which a reply gives one.
 
-    It may begin with anything: only after the label of an answer, as in `Action: e2e4`, it goes on as one of
-    them does.
+    It may begin with anything: only after the label of an answer (`Action: e2e4`), or in a box, it goes on as
+    one of them does.
     """
 
     def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
         encoded = map(vocabulary.answer, answers)
         self._answers = [answer for answer in encoded if vocabulary.unknown not in answer]
-        self._label = vocabulary.encode(answers[0].partition(":")[0] + ":")
+        label = _LABEL.match(answers[0])
+        self._label = vocabulary.encode(label[0] if label else answers[0])
 
     def following(self, said: Sequence[int]) -> list[int]:
         """The tokens that may be said next; none for all of them."""

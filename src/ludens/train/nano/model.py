@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
+from ludens.core.random import stream
 from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
@@ -97,8 +98,7 @@ class NanoModel(Model, Generic[S]):
         sampler, began = self.sampler, perf_counter()
         prompt = sampler.encode(short_prompt(request.game, request.ask, sampler.prompts))
         picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
-        answers = offered(request.ask, sampler.prompts)
-        question = NanoQuestion(prompt, picture, request.sampling.seed, answers)
+        question = NanoQuestion(prompt, picture, request.sampling.seed, self.offer(request))
         tokens = await self._current_batcher().ask(question)
         ended = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
@@ -106,6 +106,11 @@ class NanoModel(Model, Generic[S]):
         self.counts["calls"] += 1
         ms = round((perf_counter() - began) * 1000, 3)
         return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
+
+    def offer(self, request: Request) -> Sequence[str]:
+        """The answers of which the reply gives one; none where it is free."""
+        assert request.ask is not None
+        return offered(request.ask, self.sampler.prompts)
 
     def _current_batcher(self) -> Batcher[NanoQuestion, Tokens]:
         loop = asyncio.get_running_loop()
@@ -131,12 +136,25 @@ class NanoModel(Model, Generic[S]):
 
 class LiveModel(NanoModel[SeededSampler]):
     """Draws with the weights in training, each request by its own seed. Replies are free: what is refused is
-    learnt from."""
+    learnt from.
 
-    def __init__(self, load: Callable[[], SeededSampler]) -> None:
+    Args:
+        explore: Share of choices that are drawn evenly from the legal ones, whatever the weights prefer.
+    """
+
+    def __init__(self, load: Callable[[], SeededSampler], explore: float = 0.0) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
         super().__init__("nano/live", load, gather=600.0, in_thread=False)
+        self.explore = explore
+
+    def offer(self, request: Request) -> Sequence[str]:
+        ask = request.ask
+        assert ask is not None
+        if not self.explore or ask.legal.is_text:
+            return ()
+        random = stream(request.sampling.seed or 0, "explore")
+        return (ask.format.write(random.choice(ask.legal)),) if random.random() < self.explore else ()
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, seeds, _ = zip(*questions, strict=True)
-        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds)
+        prompts, pictures, seeds, answers = zip(*questions, strict=True)
+        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)

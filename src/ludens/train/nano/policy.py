@@ -72,16 +72,20 @@ class NanoPolicy(Policy):
         self._never = torch.tensor(self._suppressed, device=self.device)
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._graphs = Graphs.on(self.device)
-        self._model: LiveModel | None = None
+        self._models: dict[float, LiveModel] = {}
 
     @property
     def device(self) -> torch.device:
         return self._device
 
     def agent(self, *, blind: bool = False) -> Agent:
-        if self._model is None:
-            self._model = LiveModel(lambda: self)
-        return Player(self._model, PromptOptions(blind=blind), policy=self)
+        return Player(self._live(), PromptOptions(blind=blind), policy=self)
+
+    def explorer(self, share: float) -> Agent:
+        return Player(self._live(share), policy=self)
+
+    def _live(self, explore: float = 0.0) -> LiveModel:
+        return self._models.setdefault(explore, LiveModel(lambda: self, explore))
 
     def parameters(self) -> list[Parameter]:
         return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
@@ -140,7 +144,10 @@ class NanoPolicy(Policy):
         *,
         answers: Sequence[Sequence[str]] = (),
     ) -> list[TokenRecord]:
-        """Draw a reply to each prompt; with seeds, none depends on the others."""
+        """Draw a reply to each prompt; with seeds, none depends on the others.
+
+        Log-probabilities are those of free replies, also where a reply gives one of some answers.
+        """
         draws = Draws(seeds, self.longest_reply) if seeds is not None else None
         offers = offers_of(self.vocabulary, answers, len(prompts))
         with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
@@ -158,17 +165,19 @@ class NanoPolicy(Policy):
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
         drawn, values, seen = list[Tensor](), list[Tensor](), self._seen(rows)
+        said: list[list[int]] = [[] for _ in offers] if any(offers) else []
         ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
             batch = TokenBatch.of(ids, padding, self._marks)
             speaker = Speaker(self.network, seen, batch, self._marks, self.longest_reply, self._graphs)
             for number in range(self.longest_reply):
-                if any(offers):
-                    self._offer(speaker.logits, offers, drawn)
                 logprobs = self._distribution(speaker.logits, temperature)
-                token = self._draw(logprobs, draws)
+                token = self._draw(offered(logprobs, offers, said), draws)
                 drawn.append(token)
+                if said:
+                    for words, spoken in zip(said, token.tolist(), strict=True):
+                        words.append(spoken)
                 values.append(logprobs.gather(1, token[:, None])[:, 0])
                 ended |= token == end
                 # Asking whether all have ended waits for the device: not at every token.
@@ -182,15 +191,6 @@ class NanoPolicy(Policy):
             reply = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
             records.append(TokenRecord(row.prompt_ids, *reply, row.pictures))
         return records
-
-    def _offer(self, logits: Tensor, offers: Sequence[Offer | None], drawn: Sequence[Tensor]) -> None:
-        """Take tokens that are not offered out of the logits."""
-        said = torch.stack(list(drawn), 1).tolist() if drawn else [[] for _ in offers]
-        for row, offer in enumerate(offers):
-            if offer is not None and (tokens := offer.following(said[row])):
-                kept = logits[row, tokens].clone()
-                logits[row] = -torch.inf
-                logits[row, tokens] = kept
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
         scaled = logits.float() / temperature
@@ -248,7 +248,7 @@ class NanoPolicy(Policy):
             return self
         weights = {name: sharding.whole(value) for name, value in self.network.named_parameters()}
         twin = copy.copy(self)
-        twin.network, twin.sharded, twin._model = copy.deepcopy(self._skeleton), False, None
+        twin.network, twin.sharded, twin._models = copy.deepcopy(self._skeleton), False, {}
         sharding.fill(twin.network, weights, dict(self.network.named_buffers()))
         return twin
 
@@ -261,7 +261,7 @@ class NanoPolicy(Policy):
             twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
         twin._graphs = None if self.sharded else Graphs.on(self.device)
-        twin._model = None
+        twin._models = {}
         return twin
 
     def save(self, folder: Path) -> None:
@@ -299,6 +299,20 @@ class NanoPolicy(Policy):
 def centred(pictures: Tensor) -> Tensor:
     """Bytes as numbers from -1 to 1."""
     return pictures.float() / 127.5 - 1
+
+
+def offered(logprobs: Tensor, offers: Sequence[Offer | None], said: Sequence[Sequence[int]]) -> Tensor:
+    """The distributions without tokens that are not offered next; themselves where all of them are free."""
+    pairs = enumerate(zip(offers, said, strict=False))
+    following = {row: offer.following(words) for row, (offer, words) in pairs if offer is not None}
+    limited = {row: tokens for row, tokens in following.items() if tokens}
+    if not limited:
+        return logprobs
+    free = logprobs.clone()
+    for row, tokens in limited.items():
+        free[row] = -torch.inf
+        free[row, tokens] = logprobs[row, tokens]
+    return free.log_softmax(-1)
 
 
 def _key(picture: Picture | None) -> str:

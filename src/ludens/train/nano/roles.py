@@ -97,7 +97,7 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
 
     def __init__(self, game: str, policies: Mapping[str, NanoPolicy]) -> None:
         super().__init__(game, policies)
-        self._model: LiveModel | None = None
+        self._models: dict[float, LiveModel] = {}
 
     @staticmethod
     def split(policy: NanoPolicy, game: Game) -> RolePolicy:
@@ -132,9 +132,13 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
             policy.longest_reply = tokens
 
     def agent(self, *, blind: bool = False) -> Agent:
-        if self._model is None:
-            self._model = LiveModel(lambda: self)
-        return Player(self._model, PromptOptions(blind=blind), policy=self)
+        return Player(self._live(), PromptOptions(blind=blind), policy=self)
+
+    def explorer(self, share: float) -> Agent:
+        return Player(self._live(share), policy=self)
+
+    def _live(self, explore: float = 0.0) -> LiveModel:
+        return self._models.setdefault(explore, LiveModel(lambda: self, explore))
 
     def parameters(self) -> list[Parameter]:
         return [weight for policy in self.samplers.values() for weight in policy.parameters()]
@@ -168,7 +172,7 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
         twin = copy.copy(self)
         twin.samplers = {role: policy.frozen() for role, policy in self.samplers.items()}
         twin.first = next(iter(twin.samplers.values()))
-        twin._model = None
+        twin._models = {}
         return twin
 
     def save(self, folder: Path) -> None:
