@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from ludens.agents import AGENTS
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.errors import BadFile, UsageError
+from ludens.core.errors import BadFile, LudensError, UsageError
 from ludens.core.registry import make
 from ludens.run.ability import (
     BEST,
@@ -100,6 +101,49 @@ def test_a_map_is_written_read_and_continued(tmp_path: Path) -> None:
     assert "| `tic_tac_toe?opening=2` | `bot/random` | 0.50 (20) |" in read.markdown()
     list(measure_all(read, [*specs, "tic_tac_toe?opening=3"], measure))
     assert played == ["tic_tac_toe", "tic_tac_toe?opening=2", "tic_tac_toe?opening=3"]
+
+
+def measured_in_a_process(spec: str) -> Ability:
+    if "opening" not in spec:
+        raise UsageError("it has no opening.")
+    if "opening=9" in spec:
+        os._exit(3)
+    options = {"opening": make(spec).options["opening"]}
+    return replace(row(player=float(os.getpid()), random=0.0, best=1.0), options=options)
+
+
+def test_processes_measure_a_game_each_and_leave_out_what_fails() -> None:
+    kept = replace(row(player=0.5, random=0.0, best=1.0), options={"opening": 1})
+    specs = ["no_such_game", "tic_tac_toe", *(f"tic_tac_toe?opening={number}" for number in (1, 2, 3, 4))]
+    steps = list(measure_all(AbilityMap("nano", "abc", (kept,)), specs, measured_in_a_process, 2))
+    failed = {spec: str(step) for spec, step in steps if isinstance(step, UsageError)}
+    assert failed.pop("tic_tac_toe") == "it has no opening."
+    assert list(failed) == ["no_such_game"]
+    maps = [step for _, step in steps if isinstance(step, AbilityMap)]
+    assert [len(step.games) for step in maps] == [1, 2, 3, 4]
+    assert [dict(each.options) for each in maps[-1].games] == [{"opening": n} for n in (1, 2, 3, 4)]
+    assert kept in maps[-1].games
+    assert os.getpid() not in {each.scores[PLAYER].mean for each in maps[-1].games}
+
+
+def test_a_process_that_dies_is_told_of_in_one_sentence() -> None:
+    with pytest.raises(LudensError, match="ended with code 3"):
+        list(measure_all(AbilityMap("nano", "abc"), ["tic_tac_toe?opening=9"], measured_in_a_process, 2))
+
+
+def test_no_room_above_blind_play() -> None:
+    full = row(player=0.9, control=0.2, blind=0.9, random=0.0, best=1.0)
+    assert not full.has_room, "0.1 is less than the error of both"
+    assert not row(player=0.0, blind=1.0, best=0.3).has_room
+    assert row(player=0.0, blind=0.5, best=1.0).has_room
+    assert row(player=0.0, best=1.0).has_room, "nothing is known of blind play"
+    above = row(player=2.0, control=0.2, blind=0.9, random=0.0, best=1.0)
+    short = row(player=0.5, control=0.4, blind=0.0, random=0.0, best=1.0)
+    found = AbilityMap("nano", "abc", (full, above, short, short))
+    cells = [line.split(" | ")[9] for line in found.markdown().splitlines()[2:6]]
+    assert cells == ["no room", "yes", "no", "no"]
+    assert "1 of 4 games; not above: 2; no room" in found.summary()
+    assert found.summary().endswith("bot: 1.")
 
 
 @pytest.mark.parametrize(

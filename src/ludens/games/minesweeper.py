@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb
@@ -330,6 +330,9 @@ class Logic(Agent):
     """
 
     reason: bool = option(False, help="say first where mines are and which cells are safe, for imitation")
+    proof: bool = option(
+        False, help="with reason: prefer a cell that one number shows to be safe, and say which and why"
+    )
     kind = "bot/logic"
     sees = "state"
 
@@ -348,8 +351,31 @@ class Logic(Agent):
             return Reply(move, move)
         mines = [called[cell] for cell in knowledge.hidden if knowledge.with_mine[cell] == knowledge.layouts]
         safe = [called[cell] for cell in knowledge.safe][:MOST_NAMED]
-        lines = [" ".join(["mines", *mines]), " ".join(["safe", *safe]), ask.format.write(move)]
-        return Reply("\n".join(lines), move)
+        lines = [" ".join(["mines", *mines]), " ".join(["safe", *safe])]
+        if self.proof and (found := self._proof(state, mines)):
+            move, why = found
+            lines.append(why)
+        return Reply("\n".join([*lines, ask.format.write(move)]), move)
+
+    def _proof(self, state: MinesweeperState, mines: Sequence[str]) -> tuple[str, str] | None:
+        """A cell that the most numbers show to be safe, because all their mines are known, and one of these
+        numbers with its mines; None where no number alone shows one."""
+        game = state.game
+        touching, called = neighbours(game.rows, game.columns), names(game.rows, game.columns)
+        shown: dict[str, list[str]] = {}
+        for cell, number in enumerate(state.seen):
+            hidden = [called[near] for near in touching[cell] if state.seen[near] == HIDDEN]
+            around = [near for near in hidden if near in mines]
+            if 0 < number < MINE and len(around) == number:
+                why = " ".join([called[cell], str(number), *around])
+                for near in hidden:
+                    if near not in mines:
+                        shown.setdefault(near, []).append(why)
+        if not shown:
+            return None
+        most = max(map(len, shown.values()))
+        move = self.random.choice([near for near, numbers in shown.items() if len(numbers) == most])
+        return move, f"{self.random.choice(shown[move])} safe {move}"
 
 
 MOST_NAMED = 16

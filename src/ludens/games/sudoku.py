@@ -326,6 +326,9 @@ class Surest(ReasoningBot):
     """
 
     kind = "bot/surest"
+    single: bool = option(
+        False, help="where several digits fit every cell, fill one that is the only place for its digit"
+    )
 
     def reasons(self, state: SudokuState, move: str) -> list[str]:
         empty = [cell for cell, digit in enumerate(state.grid) if not digit]
@@ -335,7 +338,10 @@ class Surest(ReasoningBot):
             key=lambda cell: len(fitting[cell]) + FAR * self.random.random(),
         )
         tried = self.random.between(0, TRIED) * (self.random.below(3) > 0)
-        return [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in (*harder[:tried], chosen)]
+        lines = [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in (*harder[:tried], chosen)]
+        if self.single and len(fitting[chosen]) > 1:
+            lines += [f"{move[-1]} {unit}" for unit in _only_in(state.grid, chosen, int(move[-1]))[:1]]
+        return lines
 
     def choose(self, state: SudokuState) -> str:
         grid = state.grid
@@ -345,13 +351,23 @@ class Surest(ReasoningBot):
         empty = [cell for cell, digit in enumerate(grid) if not digit]
         rank = {c: (candidates(grid, c).bit_count(), sum(not grid[peer] for peer in PEERS[c])) for c in empty}
         least = min(rank.values())
-        cell = self.random.choice([cell for cell in empty if rank[cell] == least])
+        chosen = [cell for cell in empty if rank[cell] == least]
+        if self.single and least[0] > 1:
+            chosen = [cell for cell in empty if _only_in(grid, cell, solved[cell])] or chosen
+        cell = self.random.choice(chosen)
         return f"{NAMES[cell]}={solved[cell]}"
 
 
 TRIED, FAR = 5, 2.0
 """Most cells that are named in vain before a move, and how many more digits may fit one than another named
 after it."""
+
+
+def _only_in(grid: Sequence[int], cell: int, digit: int) -> list[str]:
+    """The units of a cell in which the digit fits no other."""
+    rivals = [other for other in PEERS[cell] if not grid[other] and candidates(grid, other) >> digit & 1]
+    units = {"row": ROW, "column": COLUMN, "box": BOX}
+    return [name for name, unit in units.items() if all(unit[other] != unit[cell] for other in rivals)]
 
 
 def _digits(grid: Sequence[int], cell: int) -> list[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from math import hypot
 from pathlib import Path
 from statistics import fmean, stdev
 from time import process_time
@@ -23,9 +25,10 @@ import orjson
 from ludens.agents import agent
 from ludens.concurrent import play_sync
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile, UsageError
+from ludens.core.errors import BadFile, LudensError, UsageError
 from ludens.core.files import write_atomically
 from ludens.core.game import Game, Preset
+from ludens.core.processes import WorkerDied, run_in_processes
 from ludens.core.registry import GAMES, changed_options, make
 from ludens.core.spec import parse_spec
 from ludens.run.stats import student
@@ -84,9 +87,18 @@ class Ability:
         own = self.scores[PLAYER]
         for name in (CONTROL, BLIND):
             other = self.scores.get(name)
-            if other is not None and own.mean - other.mean <= SURE * (own.error**2 + other.error**2) ** 0.5:
+            if other is not None and own.mean - other.mean <= SURE * hypot(own.error, other.error):
                 return False
         return True
+
+    @property
+    def has_room(self) -> bool:
+        """Whether looking can be seen to pay: not where the best bot earns no more than a player that never
+        looks, or only by chance."""
+        best, blind = self.scores.get(BEST), self.scores.get(BLIND)
+        if best is None or blind is None:
+            return True
+        return best.mean - blind.mean > SURE * hypot(best.error, blind.error)
 
     @property
     def share(self) -> float | None:
@@ -203,7 +215,17 @@ class AbilityMap:
             "legal first replies", "fallbacks", "above blind", "share of the best", "offered",
         )  # fmt: skip
         lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
-        return "\n".join([*lines, *map(_line, self.games)]) + "\n"
+        return "\n".join([*lines, *map(_line, self.games), "", self.summary()]) + "\n"
+
+    def summary(self) -> str:
+        """In how many games it looks, and in how many of the others that cannot be shown."""
+        above = sum(row.above_blind for row in self.games)
+        full = sum(not row.above_blind and not row.has_room for row in self.games)
+        rest = len(self.games) - above - full
+        return (
+            f"Above every player that does not look: {above} of {len(self.games)} games; not above: {rest}; "
+            f"no room, because blind play is as good as the best bot: {full}."
+        )
 
 
 def _ability(row: Mapping[str, Any]) -> Ability:
@@ -217,9 +239,10 @@ def _line(row: Ability) -> str:
         f"{found.mean:.2f} ({found.episodes})" if (found := row.scores.get(name)) else "" for name in COLUMNS
     )
     share = "" if row.share is None else f"{100 * row.share:.0f}%"
+    above = _yes(row.above_blind) if row.above_blind or row.has_room else "no room"
     cells = (
         f"`{row.spec}`", f"`{row.others}`" if row.others else "", *means, f"{100 * row.legal:.1f}%",
-        f"{100 * row.fallbacks:.1f}%", _yes(row.above_blind), share, _yes(row.offered),
+        f"{100 * row.fallbacks:.1f}%", above, share, _yes(row.offered),
     )  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
@@ -228,24 +251,61 @@ def _yes(told: bool) -> str:
     return "yes" if told else "no"
 
 
-def measure_all(
-    start: AbilityMap, specs: Iterable[str], measure: Callable[[str], Ability]
-) -> Iterator[tuple[str, AbilityMap | UsageError]]:
-    """The map after each game, in the order of the games; what cannot be played gives the reason instead.
+Measure = Callable[[str], Ability]
 
-    Games that the map has already are not played again.
+
+def measure_all(
+    start: AbilityMap, specs: Iterable[str], measure: Measure, processes: int = 1
+) -> Iterator[tuple[str, AbilityMap | UsageError]]:
+    """The map after each game; what cannot be played gives the reason instead.
+
+    Games that the map has already come first and are not played again. With several processes, which must be
+    able to import `measure`, games come as they end.
     """
     known = {(row.game, _key(row.options)): row for row in start.games}
+    left = dict[str, tuple[str, str]]()
     for spec in specs:
         try:
             game = make(spec)
             key = game.name, _key(changed_options(game))
-            if key not in known:
-                known[key] = measure(spec)
         except UsageError as error:
             yield spec, error
             continue
-        yield spec, AbilityMap(start.model, start.fingerprint, tuple(known[each] for each in sorted(known)))
+        if key in known:
+            yield spec, _with_games(start, known)
+        elif key not in left.values():
+            left[spec] = key
+    for spec, found in _measured(measure, left, processes):
+        if isinstance(found, UsageError):
+            yield spec, found
+            continue
+        known[left[spec]] = found
+        yield spec, _with_games(start, known)
+
+
+def _measured(
+    measure: Measure, specs: Iterable[str], processes: int
+) -> Iterator[tuple[str, Ability | UsageError]]:
+    attempt = partial(_attempt, measure)
+    if processes == 1:
+        yield from ((spec, attempt(spec)) for spec in specs)
+        return
+    try:
+        yield from run_in_processes(attempt, specs, processes, ordered=False)
+    except WorkerDied as error:
+        raise LudensError(f"games are not measured any more: {error}.") from None
+
+
+def _attempt(measure: Measure, spec: str) -> Ability | UsageError:
+    """What was measured, or why not; with words alone, an error goes from process to process."""
+    try:
+        return measure(spec)
+    except UsageError as error:
+        return UsageError(str(error))
+
+
+def _with_games(start: AbilityMap, games: Mapping[tuple[str, str], Ability]) -> AbilityMap:
+    return AbilityMap(start.model, start.fingerprint, tuple(games[key] for key in sorted(games)))
 
 
 def _key(options: Mapping[str, Any]) -> str:

@@ -179,6 +179,15 @@ class AtmPanel(Puzzle[AtmManual]):
     def tell(self, advice: Facts) -> Facts:
         return {"panel": "cash machine"}
 
+    def working(self) -> Sequence[str]:
+        """The balance, the transaction that is due, and the one that is selected."""
+        due = self.manual.right(self.balance)
+        return [
+            f"balance = {self.balance}",
+            f"from {due.least} = {due.kind} {due.amount}",
+            f"now {self.kind}",
+        ]
+
     def follow(self, advice: Facts) -> Sequence[str]:
         table = _table(advice)
         if table is None:

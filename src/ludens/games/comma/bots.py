@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.options import option
 from ludens.core.random import stream
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, report, write
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle
@@ -20,12 +21,17 @@ class PatientBot(Agent):
 
     kind = "bot/patient"
     sees = "state"
+    steps: bool = option(False, help="as Expert, say first how the manual leads to the answer, for imitation")
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, Dialogue)
         words = _solve(state) if ask.seat == "solver" else state.solution(ask.seat)
         assert words is not None
+        *steps, last = state.puzzle.working() if self.steps and ask.seat == "expert" else ("",)
+        if words == last:
+            thoughts = "\n".join(steps)
+            return Reply(f"<think>{thoughts}</think>\n{words}", words)
         return Reply(words, words)
 
 

@@ -186,6 +186,13 @@ class ColorPanel(Puzzle[ColorManual]):
         rows = {f"row {row}": colours for row, colours in enumerate(self._rows())}
         return {**rows, "pressed": self.pressed or "none"}
 
+    def working(self) -> Sequence[str]:
+        """How many squares have each colour, the group that is due, and the first of its squares."""
+        counts = ", ".join(f"{self.board.count(colour)} {colour}" for colour in (*COLOURS, "white"))
+        group = self.manual.due(self.board, self.pressed)
+        row, column = divmod(squares(group, self.board)[0], SIDE)
+        return [counts, f"press = {group}", f"row {row} col {column}"]
+
     def follow(self, advice: Facts) -> Sequence[str]:
         actions: list[str] = []
         for group in filter(None, advice.get("press", "").split(", ")):

@@ -144,6 +144,16 @@ class LedPanel(Puzzle[LedManual]):
     def tell(self, advice: Facts) -> Facts:
         return {"light": self.lights[self.stage], **dict(zip(CORNERS, self.letters, strict=True))}
 
+    def working(self) -> Sequence[str]:
+        """Of each button, its letter, the product, and the letter of its partner, up to the right one."""
+        colour, manual, lines = self.lights[self.stage], self.manual, list[str]()
+        for corner, letter in enumerate(self.letters):
+            product, other = manual.product(letter, colour), self.letters[manual.partner_of(corner)]
+            lines.append(f"{colour} {letter} is {product} not {other}")
+            if product == other:
+                return [*lines[:-1], f"{colour} {letter} is {product}", f"press = {CORNERS[corner]}"]
+        return ()
+
     def follow(self, advice: Facts) -> Sequence[str]:
         corner = advice.get("press")
         return [self.actions[CORNERS.index(corner)]] if corner in CORNERS else []

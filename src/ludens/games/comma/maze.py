@@ -134,6 +134,12 @@ def draw_manual(random: Stream) -> MazeManual:
     return MazeManual(tuple((cell, tuple(random.sample(COLOURS, len(COLOURS)))) for cell in cells))
 
 
+def _spot(cell: Cell) -> str:
+    """Where a cell is in the picture: column and row in twentieths."""
+    x, y = LEFT + CELL * (cell[1] + 0.5), TOP + CELL * (cell[0] + 0.5)
+    return f"{int(20 * x / UNITS):02}{int(20 * y / UNITS):02}:"
+
+
 class MazePanel(Puzzle[MazeManual]):
     """A mouse that moves; checking its position anywhere but at the goal returns it to the start."""
 
@@ -190,6 +196,15 @@ class MazePanel(Puzzle[MazeManual]):
         """From one place of one maze, the same moves lead to one place."""
         return (self.maze, self.mouse) == (other.maze, other.mouse) and self.goal != other.goal
 
+    def working(self) -> Sequence[str]:
+        """The sphere, where it is in the picture, and where the mouse is before each move."""
+        cell, steps = self.mouse, list[str]()
+        for direction in self.maze.path(self.mouse, self.goal):
+            steps.append(f"{_spot(cell)} {direction}")
+            cell = self.maze.step(cell, direction)
+        sphere = self.manual.right(self.maze.torus, self.torus)
+        return [f"sphere = {sphere}", f"{_spot(self.goal)} {sphere}", " ".join([*steps, _spot(cell)])]
+
     def follow(self, advice: Facts) -> Sequence[str]:
         colour = advice.get("sphere")
         if colour not in COLOURS:
@@ -227,8 +242,8 @@ class Maze(Comma):
     random_manual = staticmethod(draw_manual)
 
 
-LEFT, TOP, CELL = 66, 100, 44
-"""Position of the first cell and size of a cell, in units."""
+LEFT, TOP, CELL, UNITS = 66, 100, 44, 512
+"""Position of the first cell, size of a cell and of the picture, in units."""
 WALL, FREE = "#3d4450", "white"
 
 

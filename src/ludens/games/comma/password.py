@@ -150,6 +150,14 @@ class PasswordPanel(Puzzle[PasswordManual]):
         spelt.sort(key=lambda word: word not in self.accepted)
         return self._spell(spelt[0]) if spelt else ()
 
+    def working(self) -> Sequence[str]:
+        """The word that opens the lock, and how far each letter is from its own."""
+        turns = ("", " up", " down")
+        lines = [f"words = {(word := self.accepted[0])}"]
+        for ring, at, letter in zip(self.rings, self.turned, word, strict=True):
+            lines.append(f"{ring[at]} {letter}{turns[(ring.index(letter) - at) % RING]}")
+        return lines
+
     def solution(self) -> Sequence[str]:
         return self._spell(self.accepted[0])
 

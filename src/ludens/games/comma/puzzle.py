@@ -155,6 +155,10 @@ class Puzzle(ABC, Generic[M]):
         actions = self.clone().follow(self.manual.advise([known]))
         return actions[:1] if self.redraws else actions
 
+    def working(self) -> Sequence[str]:
+        """How the manual leads from what is seen to the right actions, in lines; none where one step does."""
+        return ()
+
     def apart(self, other: Self) -> bool:
         """Whether no actions are right on both panels."""
         first, second = ({a for a in p.actions if p.clone().act(a) in _RIGHT} for p in (self, other))

@@ -230,11 +230,13 @@ class PanelReader(Agent):
 
     kind = "bot/reader"
     sees = "state"
+    steps: bool = option(False, help="say step by step how the manual leads to the actions")
 
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, PanelState)
         panel, action = state.panel, state.solution(ask.seat) or ""
         told = write(panel.tell({}))
-        thoughts = f"{told}\n{advise(panel.manual, [told])}"
+        working = panel.working() if self.steps else ()
+        thoughts = "\n".join([told, *(working or [advise(panel.manual, [told])])])
         return Reply(f"<think>{thoughts}</think>\n{action}", action)

@@ -111,6 +111,15 @@ class WhoPanel(Puzzle[WhoManual]):
     def tell(self, advice: Facts) -> Facts:
         return {"display": self.display or NO_TEXT, **dict(self._buttons())}
 
+    def working(self) -> Sequence[str]:
+        """The button that is read, the words that its label leads to, and the first that is on a button."""
+        place = dict(self.manual.read)[self.display]
+        label = self.labels[PLACES.index(place)]
+        words = dict(self.manual.press)[label]
+        number = next(number for number, word in enumerate(words) if word in self.labels)
+        press = PLACES[self.labels.index(words[number])]
+        return [f"{place}: {label}", ", ".join(words[: number + 1]), f"press = {press}"]
+
     def follow(self, advice: Facts) -> Sequence[str]:
         place = advice.get("press")
         return [self.actions[PLACES.index(place)]] if place in PLACES else []

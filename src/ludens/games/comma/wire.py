@@ -69,13 +69,20 @@ class WireRule:
             return len(wires) - list(reversed(wires)).index(self.cut)
         return len(wires) if self.cut == -1 else self.cut
 
-    def words(self) -> str:
+    def which(self) -> str:
         if isinstance(self.cut, str):
-            which = f"last {self.cut}"
-        else:
-            which = "last" if self.cut == -1 else ORDINALS[self.cut - 1]
+            return f"last {self.cut}"
+        return "last" if self.cut == -1 else ORDINALS[self.cut - 1]
+
+    def words(self) -> str:
         when = " and ".join(condition.words() for condition in self.conditions)
-        return f"If {when}, cut the {which} wire." if when else f"Otherwise, cut the {which} wire."
+        return (
+            f"If {when}, cut the {self.which()} wire." if when else f"Otherwise, cut the {self.which()} wire."
+        )
+
+    def brief(self) -> str:
+        """The conditions in few words."""
+        return ", ".join(f"{condition.subject} {condition.value}" for condition in self.conditions) or "else"
 
 
 @dataclass(frozen=True)
@@ -213,6 +220,16 @@ class WirePanel(Puzzle[WireManual]):
 
     def tell(self, advice: Facts) -> Facts:
         return {"wires": ", ".join(self.wires), "serial": self.serial}
+
+    def working(self) -> Sequence[str]:
+        """How many wires have each colour, which rules hold, and the wire of the first that does."""
+        wires, odd = self.wires, int(self.serial[-1]) % 2 == 1
+        counts = [f"{wires.count(colour)} {colour}" for colour in COLOURS]
+        seen = [f"{len(wires)} wires", *counts, f"last {wires[-1]}", "odd" if odd else "even"]
+        rules = self.manual.tables[len(wires) - FEWEST]
+        number = next(number for number, rule in enumerate(rules) if rule.holds(wires, odd))
+        tried = [f"{rule.brief()}: {rule.which() if rule.holds(wires, odd) else 'no'}" for rule in rules]
+        return [", ".join(seen), *tried[: number + 1], f"cut = {rules[number].place(wires)}"]
 
     def follow(self, advice: Facts) -> Sequence[str]:
         action = f"cut_wire_{advice.get('cut')}"
