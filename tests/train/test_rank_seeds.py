@@ -20,9 +20,9 @@ def seeds_of(rank: int, size: int, kind: str, monkeypatch: pytest.MonkeyPatch) -
     if kind == "evaluation":
         return [job.seed for job in loop.evaluation_jobs(make("tic_tac_toe"), "bot/random", 6)]
     league = SimpleNamespace(job=lambda seed, sample, stage: RolloutJob(seed, sample))
-    trainer: Any = SimpleNamespace(
-        recipe=SimpleNamespace(play=PLAY), iteration=2, league=league, algorithm=SimpleNamespace(stage="")
-    )
+    algorithm = SimpleNamespace(stage="", explores=False)
+    recipe = SimpleNamespace(play=PLAY)
+    trainer: Any = SimpleNamespace(recipe=recipe, iteration=2, league=league, algorithm=algorithm)
     jobs = Trainer.jobs(trainer) if kind == "training" else Trainer.held_out_jobs(trainer)
     return [job.seed for job in jobs]
 
