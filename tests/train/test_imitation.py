@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+import torch
 
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
@@ -111,6 +112,17 @@ def test_gradients_that_are_not_finite_are_left_out(folder: str, monkeypatch: py
     imitation.step(samples, share=0.5)
     assert len(imitation.losses) == 1
     assert bool(weight.isfinite().all())
+
+
+def test_attention_is_not_that_of_cudnn(folder: str) -> None:
+    """Its gradients are nan for some widths of padded rows on Hopper: pytorch issue 196678."""
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    policy = TransformersPolicy.read(folder, by_rounds(folder).model)
+    allowed: list[bool] = []
+    policy.base.register_forward_pre_hook(lambda *_: allowed.append(torch.backends.cuda.cudnn_sdp_enabled()))
+    [samples] = rounds(folder, by_rounds(folder).sources, 1, workers=1)
+    policy.logprobs(samples)
+    assert allowed == [False]
 
 
 def test_time_ends_it(folder: str, tmp_path: Path) -> None:
