@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from importlib.util import find_spec
-from math import ceil
+from math import ceil, isqrt, pi, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +146,9 @@ def build(folder: Path, language: Any, words: Any, tower: Tower, seed: int = 0) 
         torch.manual_seed(seed)
         model = LlavaForConditionalGeneration(config)
         language.resize_token_embeddings(vocabulary)
-    model.model.language_model.load_state_dict(language.model.state_dict())
-    model.lm_head.load_state_dict(language.lm_head.state_dict())
+        model.model.language_model.load_state_dict(language.model.state_dict())
+        model.lm_head.load_state_dict(language.lm_head.state_dict())
+        begin(model)
     model.generation_config = GenerationConfig(
         eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id, bos_token_id=words.bos_token_id
     )
@@ -165,6 +166,57 @@ def build(folder: Path, language: Any, words: Any, tower: Tower, seed: int = 0) 
     model.to(torch.bfloat16).save_pretrained(folder)
     processor.save_pretrained(folder)
     return model
+
+
+def begin(model: Any) -> None:
+    """Give what sees weights with which places and contents of patches reach the language model at once.
+
+    By default, positions are a twentieth of what patches are, all patches are nearly alike, and what the
+    projector makes of them is three times as long as the embedding of a word.
+    """
+    import torch
+    from torch.nn import init
+
+    tower, projector = model.model.vision_tower, model.model.multi_modal_projector
+    tower = getattr(tower, "vision_model", tower)
+    embeddings, layers = tower.embeddings, tower.encoder.layers
+    places, width = embeddings.position_embedding.weight.shape
+    words = model.get_input_embeddings().weight
+    with torch.no_grad():
+        embeddings.position_embedding.weight.copy_(waves(isqrt(places), width))
+        embeddings.patch_embedding.weight.copy_(filters(*embeddings.patch_embedding.weight.shape[:3]))
+        for layer in layers:
+            layer.self_attn.out_proj.weight /= sqrt(2 * len(layers))
+            layer.mlp.fc2.weight /= sqrt(2 * len(layers))
+        init.normal_(projector.linear_1.weight, std=projector.linear_1.in_features**-0.5)
+        init.normal_(projector.linear_2.weight, std=projector.linear_2.in_features**-0.5)
+        shown = torch.randn(256, projector.linear_1.in_features)
+        projector.linear_2.weight *= words.square().mean().sqrt() / projector(shown).square().mean().sqrt()
+
+
+def waves(side: int, width: int) -> Any:
+    """Positions of a square of patches as Fourier features: half of the width for rows, half for columns."""
+    import torch
+
+    frequencies = pi * torch.linspace(0.5 / side, 1, width // 4)
+    angles = (torch.arange(side) + 0.5)[:, None] * frequencies
+    line = torch.cat([angles.sin(), angles.cos()], 1)
+    both = torch.cat([line[:, None].expand(-1, side, -1), line[None].expand(side, -1, -1)], -1)
+    return torch.nn.functional.pad(both.reshape(side * side, -1), (0, width % 4))
+
+
+def filters(count: int, colours: int, side: int) -> Any:
+    """One in eight sees the colour of a patch, all others what is in it, half of them no small details."""
+    import torch
+
+    fine = torch.randn(count, colours, side, side)
+    coarse = torch.randn(count, colours, 4, 4)
+    smooth = torch.nn.functional.interpolate(coarse, (side, side), mode="bilinear", align_corners=False)
+    number = torch.arange(count)[:, None, None, None]
+    new = torch.where(number % 2 == 0, smooth, fine)
+    new = torch.where(number % 8 == 0, new, new - new.mean((2, 3), keepdim=True))
+    length = torch.where(number % 8 == 0, 0.45, 1.5)
+    return length * new / new.flatten(1).norm(dim=1)[:, None, None, None]
 
 
 if __name__ == "__main__":

@@ -114,6 +114,33 @@ def test_gradients_that_are_not_finite_are_left_out(folder: str, monkeypatch: py
     assert bool(weight.isfinite().all())
 
 
+def test_a_loss_that_rises_far_brings_earlier_weights_back(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ludens.train.imitation.LATEST", 3)
+    small = by_rounds(folder, lr=1e-3)
+    policy = TransformersPolicy.read(folder, small.model)
+    imitation = Imitation(policy, small)
+    samples = next(rounds(folder, small.sources, 1, workers=1))[:2]
+
+    def steps() -> None:
+        for _ in range(3):
+            imitation.step(samples, share=0.5)
+
+    steps()
+    before = imitation.latest()
+    good = [weight.detach().clone() for weight in policy.parameters()]
+    rates, imitation.rates = imitation.rates, (1.0, 1.0)
+    steps()
+    imitation.rates = rates
+    assert "half the rates" in imitation.line(0.5, 0, 1.0)
+    assert imitation.rates == (rates[0] / 2, rates[1] / 2)
+    assert all(bool((a == b).all()) for a, b in zip(policy.parameters(), good, strict=True))
+    steps()
+    assert imitation.latest() < before
+    assert imitation.returns == 1
+
+
 def test_attention_is_not_that_of_cudnn(folder: str) -> None:
     """Its gradients are nan for some widths of padded rows on Hopper: pytorch issue 196678."""
     torch.backends.cuda.enable_cudnn_sdp(True)

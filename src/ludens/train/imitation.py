@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -52,6 +53,11 @@ FINE = 100_000
 """Steps of the schedule of the learning rate, whatever the number of updates."""
 MOST_SKIPPED = 5
 """Steps in turn whose gradients are not finite, after which training has diverged."""
+LATEST = 20
+"""Steps whose mean loss is reported and judged."""
+RISEN = 0.5
+"""How far the loss lies above the lowest one where training has diverged."""
+MOST_RETURNS = 4
 REPORTS = 10.0
 """Seconds between two lines about progress."""
 
@@ -204,6 +210,13 @@ class Imitation:
         self.micro, self.tokens = self.optimizer.micro, self.optimizer.tokens
         self.skipped = self._bad_in_turn = 0
         """Steps whose gradients were not finite, in all and since the last that was."""
+        self.returns = self._judged = 0
+        """How often training went back to earlier weights, and the steps made by the last time."""
+        self.norms = deque[float](maxlen=LATEST)
+        """Of the latest gradients, before clipping."""
+        self._lowest = inf
+        self._good: tuple[list[Tensor], Any] | None = None
+        """Weights and the optimiser's state when the loss was lowest."""
         self._read: list[float] = []
         self._unread: list[Tensor] = []
 
@@ -234,7 +247,7 @@ class Imitation:
                 self.micro, self.tokens = min(self.micro, len(samples)) // 2 or 1, self.tokens // 2
                 torch.cuda.empty_cache()
         limit = self.optimizer.grad_norm or float("inf")
-        if not self._usable(torch.nn.utils.clip_grad_norm_(self.masters.parameters, limit)):
+        if not self._usable(float(torch.nn.utils.clip_grad_norm_(self.masters.parameters, limit))):
             return
         scale = replace(self.optimizer, lr=1.0).rate(int(share * FINE), FINE)
         for group, rate in zip(self.adam.param_groups, self.rates, strict=True):
@@ -243,16 +256,50 @@ class Imitation:
         self.masters.publish()
         self._unread.append(loss)
 
-    def _usable(self, norm: Tensor) -> bool:
+    def latest(self) -> float:
+        """The mean of the latest losses. The weights are kept when it is the lowest; when it has risen far,
+        training returns to them with half the rates."""
+        losses = self.losses[self._judged :][-LATEST:]
+        mean = sum(losses) / max(1, len(losses))
+        if len(losses) < LATEST:
+            return mean
+        if mean > self._lowest + RISEN:
+            self._return("loss")
+        elif mean < self._lowest:
+            weights = [weight.detach().clone() for weight in self.masters.parameters]
+            self._lowest, self._good = mean, (weights, deepcopy(self.adam.state_dict()))
+        return mean
+
+    def line(self, share: float, number: int, rate: float) -> str:
+        """About progress."""
+        returns = self.returns
+        loss, norm = self.latest(), sum(self.norms) / max(1, len(self.norms))
+        text = f"supervised {share:4.0%}  round {number + 1}  loss {loss:.4f}  gradient {norm:.2f}"
+        text += f"  {rate:.0f} replies/s" + (f"  skipped {self.skipped}" if self.skipped else "")
+        return text + ("  back to earlier weights, half the rates" if self.returns > returns else "")
+
+    def _usable(self, norm: float) -> bool:
         """Whether a step can be made with the gradients; a few that are not finite are left out."""
-        if bool(norm.isfinite()):
+        if isfinite(norm):
+            self.norms.append(norm)
             self._bad_in_turn = 0
             return True
         self.skipped += 1
         self._bad_in_turn += 1
         if self._bad_in_turn == MOST_SKIPPED:
-            raise Diverged("gradient")
+            self._return("gradient")
         return False
+
+    def _return(self, why: str) -> None:
+        if self._good is None or self.returns == MOST_RETURNS:
+            raise Diverged(why)
+        weights, state = self._good
+        for weight, good in zip(self.masters.parameters, weights, strict=True):
+            weight.data.copy_(good)
+        self.masters.publish()
+        self.adam.load_state_dict(deepcopy(state))
+        self.rates = (self.rates[0] / 2, self.rates[1] / 2)
+        self.returns, self._judged, self._bad_in_turn = self.returns + 1, len(self.losses), 0
 
     def _backward(self, samples: Sequence[TokenSample]) -> Tensor:
         import torch
@@ -302,10 +349,7 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
                 learnt += len(batch)
                 if perf_counter() - told > REPORTS:
                     told = perf_counter()
-                    latest = imitation.losses[-20:]
-                    loss = sum(latest) / max(1, len(latest))
-                    rate = learnt / (told - first)
-                    say(f"supervised {share:4.0%}  round {number + 1}  loss {loss:.4f}  {rate:.0f} replies/s")
+                    say(imitation.line(share, number, learnt / (told - first)))
             else:
                 continue
             break
@@ -319,6 +363,7 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
         "seconds": round(spent),
         "waited": round(waited),
         "skipped": imitation.skipped,
+        "returns": imitation.returns,
         "rounds": number + 1 if options.rounds else 0,
     }
     write_atomically(folder / IMITATION, orjson.dumps(summary))

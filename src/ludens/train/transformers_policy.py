@@ -65,8 +65,8 @@ class TransformersPolicy(Policy):
         import torch
 
         self.processor, self.options, self.prompt = processor, options, prompt or PromptOptions()
-        # Its gradients of rows of some widths (64 modulo 128) with a mask are nan on Hopper, as of torch 2.11:
-        # https://github.com/pytorch/pytorch/issues/196678. Masks come with padding.
+        # Since torch 2.11 its gradients are nan on Hopper where there is a mask (padding) and rows are 64
+        # modulo 128 wide: https://github.com/pytorch/pytorch/issues/196678.
         torch.backends.cuda.enable_cudnn_sdp(False)
         self.adapter = LEARNER
         """The adapter of this policy, with LoRA: frozen copies share all other weights with the learner."""
