@@ -72,8 +72,8 @@ class Perceive(TwinGame["PerceiveQuestion"]):
     Actions: the matrix as nested lists, row by row from the top, as in `[[0, 1], [2, 0]]`.
     Rewards: the share of cells that are right; 0 for a reply that holds no matrix of the right shape.
     Facts: `by_code` has for each code on the board how many of its cells are right and how many there are.
-    Codes: those of the board game, or with `codes=random` other numbers for every seed. The rules name them,
-    so that a reply is right only for those who read the rules and look.
+    Codes: those of the board game, which the rules name, or with `codes=random` other numbers for every seed,
+    which the notes name, so that a reply is right only for those who read them and look.
     Twins: two random positions; the cells that differ are compared.
     """
 
@@ -335,7 +335,8 @@ def _plain_row(line: str) -> list[int] | None:
 
 
 class PerceiveView(View):
-    """The board game's own picture, and a legend of codes in the rules."""
+    """The board game's own picture, and a legend of codes: in the rules, or in the notes where each seed has
+    codes of its own."""
 
     @property
     def smallest(self) -> int:
@@ -346,7 +347,7 @@ class PerceiveView(View):
         super().__init__(game, render, seed)
         self._board = board_of(game.board, render, seed)
         self._format = MatrixFormat(self._board.rows, self._board.columns)
-        self._numbers = game.numbers(self._board, seed)
+        self._varies = game.codes == "random"
 
     def image(self, state: PerceiveQuestion, seat: str) -> Picture:
         return self._board.draw(state.matrix)
@@ -354,8 +355,12 @@ class PerceiveView(View):
     def text(self, state: PerceiveQuestion, seat: str) -> str:
         return self._board.transcript(state.matrix)
 
+    def notes(self, state: PerceiveQuestion, seat: str) -> str:
+        return f"Write {self._legend(state.numbers)}." if self._varies else ""
+
     def brief(self, state: PerceiveQuestion, seat: str) -> str:
-        return f"{self._board.game.name} {self._board.rows}x{self._board.columns}"
+        codes = " ".join(map(str, state.numbers.values())) if self._varies else ""
+        return f"{self._board.game.name} {self._board.rows}x{self._board.columns} {codes}".rstrip()
 
     def format(self, state: PerceiveQuestion, seat: str) -> MatrixFormat:
         return self._format
@@ -366,31 +371,37 @@ class PerceiveView(View):
         return MatrixForm(
             [board.row_label(row) for row in range(board.rows)],
             [board.column_label(column) for column in range(board.columns)],
-            {self._numbers[code]: (marks[code], name) for code, name in board.codes.items()},
+            {state.numbers[code]: (marks[code], name) for code, name in board.codes.items()},
             board.cell_places,
             canonical,
             self.templates.fill("prompt"),
         )
 
     def label(self, action: str) -> str:
-        """The matrix in the marks of the board."""
+        """The matrix in the marks of the board; as it is where each seed has codes of its own."""
         try:
             rows = json.loads(action)
         except ValueError:
             return action
-        marks = {self._numbers[code]: mark for code, mark in self._board.marks.items()}
-        return " / ".join(" ".join(marks.get(code, "?") for code in row) for row in rows)
+        if self._varies:
+            return action
+        return " / ".join(" ".join(self._board.marks.get(code, "?") for code in row) for row in rows)
 
     def rules_for_person(self, seat: str) -> str:
         return self.templates.fill("rules person", seat=seat, **self.values(seat))
 
     def guess(self, state: PerceiveQuestion, seat: str, random: Stream) -> str:
-        rows, columns, codes = self._board.rows, self._board.columns, list(self._numbers.values())
+        rows, columns, codes = self._board.rows, self._board.columns, list(state.numbers.values())
         return canonical([[random.choice(codes) for _ in range(columns)] for _ in range(rows)])
 
     def values(self, seat: str) -> dict[str, object]:
         board = self._board
-        numbers = {name: self._numbers[code] for code, name in board.codes.items()}
-        named = [f"{number} for {name}" for name, number in numbers.items() if name != str(number)]
-        legend = ", ".join(named) + (", every other number as itself" * (len(named) < len(board.codes)))
+        usual = self._legend({code: code for code in board.codes})
+        legend = "the numbers stated with the picture" if self._varies else usual
         return {"game": board.game.name, "rows": board.rows, "columns": board.columns, "legend": legend}
+
+    def _legend(self, numbers: Mapping[int, int]) -> str:
+        """What the number of each code stands for."""
+        codes = self._board.codes
+        named = [f"{numbers[code]} for {name}" for code, name in codes.items() if name != str(numbers[code])]
+        return ", ".join(named) + (", every other number as itself" * (len(named) < len(codes)))
