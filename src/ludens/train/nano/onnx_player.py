@@ -10,10 +10,8 @@ first that is wrong ends the guess.
 
 from __future__ import annotations
 
-import ctypes
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +28,7 @@ from ludens.train.nano.numpy_player import (
     TokenEmbedding,
     log_distribution,
     one_core,
+    return_memory,
     threads,
 )
 from ludens.train.nano.onnx_network import CELL, PARTS, Precision, decoder_graph, encoder_graph, session
@@ -256,9 +255,3 @@ class OnnxSampler:
                 right += 1
             speaker.forget(len(guessed) - right)
             new, ahead = said[-1:], min(2 * right + 2, MOST_GUESSED)
-
-
-def return_memory() -> None:
-    """Give memory that is no longer used back to the system, where the C library can."""
-    with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
