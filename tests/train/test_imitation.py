@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import orjson
@@ -128,16 +129,17 @@ def test_a_loss_that_rises_far_brings_earlier_weights_back(
             imitation.step(samples, share=0.5)
 
     steps()
-    before = imitation.latest()
+    assert not imitation.judge()
+    before = fmean(imitation.latest())
     good = [weight.detach().clone() for weight in policy.parameters()]
     rates, imitation.rates = imitation.rates, (1.0, 1.0)
     steps()
     imitation.rates = rates
-    assert "half the rates" in imitation.line(0.5, 0, 1.0)
+    assert imitation.judge()
     assert imitation.rates == (rates[0] / 2, rates[1] / 2)
     assert all(bool((a == b).all()) for a, b in zip(policy.parameters(), good, strict=True))
     steps()
-    assert imitation.latest() < before
+    assert fmean(imitation.latest()) < before
     assert imitation.returns == 1
 
 

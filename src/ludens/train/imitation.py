@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from math import inf, isfinite
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -215,8 +215,8 @@ class Imitation:
         self.norms = deque[float](maxlen=LATEST)
         """Of the latest gradients, before clipping."""
         self._lowest = inf
-        self._good: tuple[list[Tensor], Any] | None = None
-        """Weights and the optimiser's state when the loss was lowest."""
+        self._good: list[Tensor] = []
+        """The weights when the loss was lowest, in main memory."""
         self._read: list[float] = []
         self._unread: list[Tensor] = []
 
@@ -256,27 +256,29 @@ class Imitation:
         self.masters.publish()
         self._unread.append(loss)
 
-    def latest(self) -> float:
-        """The mean of the latest losses. The weights are kept when it is the lowest; when it has risen far,
-        training returns to them with half the rates."""
-        losses = self.losses[self._judged :][-LATEST:]
-        mean = sum(losses) / max(1, len(losses))
-        if len(losses) < LATEST:
-            return mean
+    def latest(self) -> list[float]:
+        """The latest losses, at most `LATEST`, since training last went back."""
+        return self.losses[self._judged :][-LATEST:]
+
+    def judge(self) -> bool:
+        """Keep the weights if the latest losses are the lowest; return to those that were kept, with half the
+        rates, if they have risen far. Returns whether it has."""
+        latest = self.latest()
+        if len(latest) < LATEST:
+            return False
+        mean = fmean(latest)
         if mean > self._lowest + RISEN:
             self._return("loss")
-        elif mean < self._lowest:
-            weights = [weight.detach().clone() for weight in self.masters.parameters]
-            self._lowest, self._good = mean, (weights, deepcopy(self.adam.state_dict()))
-        return mean
+            return True
+        if mean < self._lowest:
+            self._lowest = mean
+            self._good = [weight.detach().to("cpu", copy=True) for weight in self.masters.parameters]
+        return False
 
-    def line(self, share: float, number: int, rate: float) -> str:
-        """About progress."""
-        returns = self.returns
-        loss, norm = self.latest(), sum(self.norms) / max(1, len(self.norms))
-        text = f"supervised {share:4.0%}  round {number + 1}  loss {loss:.4f}  gradient {norm:.2f}"
-        text += f"  {rate:.0f} replies/s" + (f"  skipped {self.skipped}" if self.skipped else "")
-        return text + ("  back to earlier weights, half the rates" if self.returns > returns else "")
+    def line(self) -> str:
+        """Loss and length of the gradients."""
+        loss, norm = (fmean(values) if values else 0.0 for values in (self.latest(), self.norms))
+        return f"loss {loss:.4f}  gradient {norm:.2f}" + (f"  skipped {self.skipped}" if self.skipped else "")
 
     def _usable(self, norm: float) -> bool:
         """Whether a step can be made with the gradients; a few that are not finite are left out."""
@@ -291,13 +293,12 @@ class Imitation:
         return False
 
     def _return(self, why: str) -> None:
-        if self._good is None or self.returns == MOST_RETURNS:
+        if not self._good or self.returns == MOST_RETURNS:
             raise Diverged(why)
-        weights, state = self._good
-        for weight, good in zip(self.masters.parameters, weights, strict=True):
+        for weight, good in zip(self.masters.parameters, self._good, strict=True):
             weight.data.copy_(good)
         self.masters.publish()
-        self.adam.load_state_dict(deepcopy(state))
+        self.adam.state.clear()
         self.rates = (self.rates[0] / 2, self.rates[1] / 2)
         self.returns, self._judged, self._bad_in_turn = self.returns + 1, len(self.losses), 0
 
@@ -349,7 +350,10 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
                 learnt += len(batch)
                 if perf_counter() - told > REPORTS:
                     told = perf_counter()
-                    say(imitation.line(share, number, learnt / (told - first)))
+                    done, rate = f"{share:4.0%}  round {number + 1}", learnt / (told - first)
+                    say(f"supervised {done}  {imitation.line()}  {rate:.0f} replies/s")
+                    if imitation.judge():
+                        say("the loss has risen: back to earlier weights, with half the rates")
             else:
                 continue
             break
