@@ -25,6 +25,7 @@ _BLANKS = (
 _WRAPPERS = _BLANKS + "\"'`*_.,;:!<>[](){}“”‘’"
 _DECORATION = _WRAPPERS + "#-•$\\"
 _TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
+_CLOSING_TAG = re.compile(r"</(?ai:think|thinking|thought|reasoning)>|◁/(?ai:think)▷|\[/THINK\]")
 _FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|(?:text|math)(?:bf|rm|tt)?)\{")
 """Tags and LaTeX that models put around an answer."""
 _SPACES = re.compile(r"\s+")
@@ -184,16 +185,17 @@ def without_reasoning(text: str) -> str:
     reasoning too, which also handles tags inside reasoning.
     """
     kept: list[str] = []
-    start, inside = 0, False
-    for tag in _TAG.finditer(text):
+    start = 0
+    while tag := _TAG.search(text, start):
         if any(tag.groups()):
-            if not inside:
-                kept.clear()
-            start, inside = tag.end(), False
-        elif not inside:
+            kept.clear()
+        else:
             kept.append(text[start : tag.start()])
-            inside = True
-    return "".join(kept if inside else [*kept, text[start:]])
+            tag = _CLOSING_TAG.search(text, tag.end())
+            if tag is None:
+                return "".join(kept)
+        start = tag.end()
+    return "".join([*kept, text[start:]])
 
 
 def labelled(text: str, *labels: str) -> Sequence[str]:
@@ -204,8 +206,11 @@ def labelled(text: str, *labels: str) -> Sequence[str]:
 def _labelled(text: str, labels: Sequence[str]) -> list[tuple[int, str]]:
     """The names that follow a label at the start of a line or as a JSON key, each with the label's end."""
     names = [(hit.end(), unwrap(hit[1])) for hit in _in_json(labels).finditer(text)]
+    small = text.lower()
+    # Lower case of a character depends on others only where it is not ASCII.
+    labels = [label for label in labels if not label.isascii() or label.lower() in small]
     start = 0
-    for line in text.splitlines(keepends=True):
+    for line in text.splitlines(keepends=True) if labels else ():
         bare = line.lstrip(_DECORATION)
         indent = len(line) - len(bare)
         for label in labels:
