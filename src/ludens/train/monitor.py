@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import orjson
-from jinja2 import FileSystemLoader
+from jinja2 import Environment, FileSystemLoader
 
 from ludens.core.files import write_atomically
 from ludens.run.report.page import PICTURE_SIZE, TEMPLATES, environment, steps_to_show
@@ -45,10 +46,15 @@ class Curve:
     high: str
 
 
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return environment().overlay(loader=FileSystemLoader([_FOLDER, TEMPLATES]))
+
+
 def write_page(file: Path, trainer: Trainer) -> None:
     history = trainer.history
-    loader, limit = FileSystemLoader([_FOLDER, TEMPLATES]), SizeLimit(GAMES_SIZE)
-    template = environment().overlay(loader=loader).get_template("training.html")
+    limit = SizeLimit(GAMES_SIZE)
+    template = _environment().get_template("training.html")
     recipe, imitation = trainer.recipe, file.parent / IMITATION
     losses = orjson.loads(imitation.read_bytes())["losses"] if imitation.exists() else []
     page = template.render(
