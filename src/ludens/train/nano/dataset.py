@@ -15,12 +15,10 @@ from logging import getLogger
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory, mkstemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from ludens.core.random import stream
 from ludens.core.registry import make
@@ -41,6 +39,10 @@ from ludens.train.nano.inputs import (
 )
 from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
+
+if TYPE_CHECKING:  # processes that make samples do without torch, which takes seconds to import
+    import torch
+    from torch import Tensor
 
 Array = np.ndarray[Any, Any]
 log = getLogger("ludens.train")
@@ -276,17 +278,23 @@ class Uploaded:
 
     @staticmethod
     def of(dataset: ImitationData, device: torch.device) -> Uploaded:
+        import torch
+
         arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
         return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
     def number(self, rows: Array) -> Tensor:
         """Numbers of rows on the device, which goes on with what it does meanwhile."""
+        import torch
+
         numbers, device = torch.from_numpy(rows), self.picture.device
         return (numbers.pin_memory() if device.type == "cuda" else numbers).to(device, non_blocking=True)
 
 
 def pinned(shape: tuple[int, ...]) -> Array:
     """Memory that a GPU reads by itself, while other threads launch kernels."""
+    import torch
+
     array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
     return array
 
@@ -298,6 +306,8 @@ def uploaded(
 
     `meanwhile` is done while the first is made.
     """
+    import torch
+
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
