@@ -104,6 +104,7 @@ class Trial:
     rule: str = ""
     seed: int | None = None
     step: int | None = None
+    _views: dict[int, View] = field(default_factory=dict, repr=False)
     _courses: dict[int, list[dict[str, str]]] = field(default_factory=dict, repr=False)
     _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
     """The states of episodes, once clones are known to be independent."""
@@ -118,7 +119,10 @@ class Trial:
     @property
     def view(self) -> View:
         """The view with the first render options, for the current seed."""
-        return view_of(self.game, self.views[0], self.seed or 0)
+        seed = self.seed or 0
+        if seed not in self._views:
+            self._views[seed] = view_of(self.game, self.views[0], seed)
+        return self._views[seed]
 
     def course(self, seed: int) -> list[dict[str, str]]:
         """The actions of one random episode, up to the allowed number of steps."""
