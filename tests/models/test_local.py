@@ -227,6 +227,7 @@ async def test_logprobs_are_those_of_the_sampling_distribution(weights: Weights,
     network.generation_config.update(
         top_k=3, top_p=0.5, min_p=0.2, repetition_penalty=1.5, temperature=0.3, do_sample=True
     )
+    torch.manual_seed(3)
     requests = [make() for make in REQUESTS]
     async with LocalModel.live(
         network, processor, temperature=temperature, max_tokens=24, gather=50, logprobs=True
