@@ -75,6 +75,8 @@ def test_allowed_skips(tmp_path: Path) -> None:
 
 def test_torchvision_tests_are_deselected_without_it(tmp_path: Path) -> None:
     (tmp_path / "torchvision.py").write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "library.py").write_text("class Library:\n    __init__ = define = lambda *_: None")
     test = "import pytest\n@pytest.mark.torchvision\ndef test_qwen(): ...\ndef test_other(): ...\n"
     done = run_pytest(tmp_path, test, LUDENS_NO_SKIPS="1", PYTHONPATH=str(tmp_path))
     assert "1 passed, 1 deselected" in done.stdout

@@ -191,9 +191,14 @@ def check_inline(text: str) -> str:
         return ""
     if name not in COMMANDS:
         return f"unknown command {name}"
-    known = {flag for each in app(name)[name].assemble_argument_collection() for flag in each.names}
-    unknown = [flag for flag in FLAG.findall(text) if flag not in known | {"--help", "-h"}]
+    unknown = [flag for flag in FLAG.findall(text) if flag not in _flags(name)]
     return f"unknown flags {unknown}" if unknown else ""
+
+
+@cache
+def _flags(name: str) -> set[str]:
+    arguments = app(name)[name].assemble_argument_collection()
+    return {"--help", "-h", *(flag for each in arguments for flag in each.names)}
 
 
 def _check_plan(function: Any, bound: BoundArguments) -> None:

@@ -116,6 +116,7 @@ def test_chance_decides_what_is_edited_first(tmp_path: Path, monkeypatch: pytest
         return pixels // 2, {"edit": "recolor", "box": [0, 0, 9, 9]}
 
     monkeypatch.setattr(photos, "edited", darker)
+    monkeypatch.setattr(photos, "find_things", lambda pixels, random: [])
     things().save(tmp_path / "cat.png")
     made = [Photos(folder=str(tmp_path), seed=seed).make(0) for seed in range(5)]
     assert {pair.changes[0]["in"] for pair in made} == {"original", "modified"}
