@@ -19,14 +19,18 @@ from ludens.core.random import Stream, stream
 from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.loop import play
-from ludens.testing import RULES, ConformanceError, Trial, check_game, states
+from ludens.testing import RULES, ConformanceError, Trial, check_game, states, views
 from tests.support.broken_twins import BROKEN
 from tests.support.pebbles import Pebbles, PebblesState, Talk
 from tests.support.playable import playable
 from tests.support.players import Scripted
 
 
-@pytest.mark.parametrize("name", GAMES.names())
+WITH_OPTIONS = ("perceive?codes=random",)
+"""Specs with options of which more than pictures depend on the seed."""
+
+
+@pytest.mark.parametrize("name", (*GAMES.names(), *WITH_OPTIONS))
 def test_registered_games_keep_every_rule(name: str) -> None:
     check_game(playable(name), seeds=(0, 1))
 
@@ -95,6 +99,15 @@ def test_an_accident_inside_a_game_is_reported_with_its_cause() -> None:
 def test_an_unknown_theme_is_reported() -> None:
     with pytest.raises(ConformanceError, match="did you mean 'classic'"):
         check_game(make("tic_tac_toe"), views=[RenderOptions("clasic")])
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1), (3,)])
+def test_rules_that_depend_on_the_seed_are_told_apart_from_side_effects(seeds: tuple[int, ...]) -> None:
+    [coded] = [game for _, game in BROKEN if type(game).__name__ == "RulesOfOneSeed"]
+    with pytest.raises(ConformanceError, match="the rules of left depend on the seed that the view was made"):
+        check_game(coded, seeds=seeds)
+    with pytest.raises(ConformanceError, match="one view is used for all seeds"):
+        views.rendering_has_no_side_effects(Trial(coded, seeds=seeds))
 
 
 def test_pictures_that_differ_by_the_call_do_not_replay() -> None:

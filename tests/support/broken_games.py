@@ -277,6 +277,17 @@ class TouchesWhatItShows(Other):
             return FlatPicture(f"{state.heap}", self.render.size)
 
 
+@breaks("rendering has no side effects")
+class RulesOfOneSeed(Other):
+    class render(PebblesView):
+        def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
+            super().__init__(game, render, seed)
+            self.code = seed + 2
+
+        def rules(self, seat: str) -> str:
+            return f"{super().rules(seat)} A pebble is written as {self.code}."
+
+
 @breaks("picture and text agree")
 class TerseTwin(Other):
     class render(PebblesView):
@@ -307,6 +318,13 @@ class CardsInNotes(Leaky):
     class render(PebblesView):
         def notes(self, state: PebblesState, seat: str) -> str:
             return f"the highest card is {max(state.cards.values())}"
+
+
+@breaks("hidden information stays hidden")
+class CardsInTheBrief(Leaky):
+    class render(PebblesView):
+        def brief(self, state: PebblesState, seat: str) -> str:
+            return f"{state.cards}"
 
 
 @breaks("hidden information stays hidden")

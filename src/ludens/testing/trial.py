@@ -242,6 +242,8 @@ def sight(view: View, state: State, seat: str) -> Mapping[str, object]:
         "pictures": tuple(picture.hash for picture in view.images(state, seat)),
         "text": text_of(view, state, seat),
         "notes": view.notes(state, seat),
+        "brief": view.brief(state, seat),
+        "system message": view.system(state, seat),
         "places": dict(view.places(state, seat)),
         "rules": view.rules(seat),
         "legal actions": legal,
