@@ -25,12 +25,11 @@ from tests.support.pebbles import Pebbles, PebblesState, Talk
 from tests.support.playable import playable
 from tests.support.players import Scripted
 
-
 WITH_OPTIONS = ("perceive?codes=random",)
 """Specs with options of which more than pictures depend on the seed."""
 
 
-@pytest.mark.parametrize("name", (*GAMES.names(), *WITH_OPTIONS))
+@pytest.mark.parametrize("name", [*GAMES.names(), *WITH_OPTIONS])
 def test_registered_games_keep_every_rule(name: str) -> None:
     check_game(playable(name), seeds=(0, 1))
 

@@ -351,7 +351,7 @@ def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, Sta
     seen = [dict(sight(view, world, seat)) for view, world in zip(views, worlds, strict=True)]
     pictures, other_pictures = (sights.pop("pictures") for sights in seen)
     trial.need(pictures != other_pictures, f"{seat} sees the same pictures in both worlds of a pair")
-    for sights, view, world in zip(seen, views, worlds, strict=True):
+    for sights, view in zip(seen, views, strict=True):
         if view.offers(seat) != "text":
             del sights["text"]
         for own in ("places", "form", "notes for people"):  # who clicks looks at the picture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ludens
-from ludens.core.errors import Illegal, Unreadable
+from ludens.core.errors import BadOption, Illegal, Unreadable
 from ludens.core.registry import make
 from ludens.core.state import Legal
 from ludens.core.view import RenderOptions
@@ -113,3 +113,17 @@ async def test_the_reader_says_what_it_sees_and_solves_the_panel(puzzle: str) ->
     episode = await play(game, {"solver": ludens.agent("bot/reader", game)}, 3)
     assert episode.returns == {"solver": 1.0}
     assert "<think>" in episode.moves[0].tries[-1].text
+
+
+def test_the_reader_refuses_single_moves_in_a_sentence() -> None:
+    game = PanelQuestion(moves="single")
+    with pytest.raises(BadOption, match="needs comma/panel\\?moves=all"):
+        ludens.play_sync(game, {"solver": ludens.agent("bot/reader", game)}, 3)
+
+
+def test_what_small_models_are_told_has_the_manual_where_it_is_new() -> None:
+    for manual in ("standard", "random"):
+        game = PanelQuestion(manual=manual)
+        told = game.view(RenderOptions()).observe(game.start(3), "solver", "image")
+        assert told.brief == ("wire" if manual == "standard" else told.notes)
+        assert "wire" in told.notes

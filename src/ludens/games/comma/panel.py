@@ -260,8 +260,10 @@ class PanelQuestionView(View):
             parts.append("\n".join([self.templates.fill("briefing"), *lines]))
         return "\n\n".join(parts)
 
-    def brief(self, state: PanelState, seat: str) -> str:
-        """The puzzle, and what is told in private: who plays by heart knows the manual."""
+    def brief(self, state: PanelState | SteppedPanel, seat: str) -> str | None:
+        """The puzzle, and what is told in private: who plays by heart knows the manual, unless it is new."""
+        if self.game.options["manual"] == "random":
+            return None
         told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
         return "\n".join([str(self.game.options["puzzle"]), *told])
 

@@ -232,6 +232,10 @@ class PanelReader(Agent):
     sees = "state"
     steps: bool = option(False, help="say step by step how the manual leads to the actions")
 
+    def begin(self) -> None:
+        if not self.game.question:
+            raise BadOption("bot/reader gives all actions at once: it needs comma/panel?moves=all.")
+
     async def act(self, ask: Ask) -> Reply:
         state = ask.state
         assert isinstance(state, PanelState)
