@@ -175,9 +175,11 @@ def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chu
 
 def sketched(sample: Rebuilt) -> Rebuilt:
     """A question of `perceive` about the same board, drawn in another way."""
-    game = make(f"perceive?board={sample.ask.observation.brief.split()[0]}")
-    board = game.options["board"]
+    name, _, *numbers = sample.ask.observation.brief.split()
+    board = make(f"perceive?board={name}").options["board"]
     codes = board_of(board, RenderOptions()).codes
+    if numbers:  # codes=random
+        codes = dict(zip(map(int, numbers), codes.values(), strict=True))
     names = [[codes[code] for code in row] for row in json.loads(sample.completion)]
     picture = sketch(board, names, stream(crc32(sample.pictures[-1].hash.encode()), "sketch"))
     return replace(sample, messages=[Message("user", (picture,))])
