@@ -51,7 +51,7 @@ def test_known_counts_at_depth_four(fen: str, count: int) -> None:
 
 def test_a_pawn_and_a_rook_that_make_the_same_move_have_other_actions() -> None:
     for _ in range(2):
-        rook, pawn = (ludens.make("chess", fen=f"8/{piece}6k/8/8/8/8/8/K7 w - - 0 1") for piece in "RP")
+        rook, pawn = (ludens.make("chess", fen=f"8/{piece}7/7k/8/8/8/8/K7 w - - 0 1") for piece in "RP")
         assert "a7a8" in rook.start(0).legal("white")
         assert {"a7a8q", "a7a8n"} <= {*pawn.start(0).legal("white")}
         assert "a7a8" not in pawn.start(0).legal("white")
@@ -209,7 +209,37 @@ def test_missing_engine(name: str) -> None:
         find_engine(name)
 
 
-@pytest.mark.parametrize("fen", ["nonsense", "8/8/8/8/8/8/8/8", "x" * 300])
+@pytest.mark.parametrize(
+    ("fen", "fault"),
+    [
+        ("8/8/8/8/4R3/8/8/K7 w - - 0 1", "each side needs one king"),
+        ("kk6/8/8/8/8/8/8/R3K3 w - - 0 1", "each side needs one king"),
+        ("k7/8/8/8/8/8/8/4K w - - 0 1", "a rank does not have eight squares"),
+        ("k7/8/8/8/8/8/8/R3K3 w - - 0 1", "could take a king"),
+        ("k7/8/8/8/8/8/8/R3K3 b - - 0 1", ""),
+        ("kK6/8/8/8/8/8/8/8 w - - 0 1", "could take a king"),
+        ("k7/8/8/8/8/8/8/4K2R w KQkq - 0 1", "'Q' to castle needs a king on e1 and a rook on a1"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", ""),
+    ],
+)
+def test_positions_that_openspiel_cannot_play_are_refused(fen: str, fault: str) -> None:
+    if not fault:
+        assert ludens.make("chess", fen=fen).start(0).to_act
+        return
+    with pytest.raises(BadOption, match=fault):
+        ludens.make("chess", fen=fen)
+
+
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "nonsense",
+        "8/8/8/8/8/8/8/8",
+        "x" * 300,
+        "k7/8/8/8/8/8/8/4K2R w  - 0 1",
+        f"k7/8/8/8/8/8/8/4K2R w - - 0 {10**20}",
+    ],
+)
 def test_invalid_fen(fen: str) -> None:
     with pytest.raises(BadOption):
         ludens.make("chess", fen=fen)

@@ -115,8 +115,33 @@ _ACTION_NAMES: dict[tuple[int, int], str] = {}
 _LEVEL_DEPTH, _PAWN = 2, 100
 """Depth of the search that says whether an opening is level, and the lead that it must not find."""
 _FEN = re.compile(
-    r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|K?Q?k?q?) (?:-|[a-h][36]) \d+ \d+"
+    r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] "
+    r"(?:-|(?=[KQkq])K?Q?k?q?) (?:-|[a-h][36]) \d{1,4} \d{1,4}"
 )
+
+
+_CASTLES = {"K": ("e1", "K", "h1", "R"), "Q": ("e1", "K", "a1", "R")}
+_CASTLES |= {"k": ("e8", "k", "h8", "r"), "q": ("e8", "k", "a8", "r")}
+"""For each right to castle, where king and rook must be."""
+
+
+def _fault(fen: str) -> str:
+    """Why OpenSpiel cannot play a position that is written as it should be; empty where it can."""
+    placement, mover, castling, *_ = fen.split()
+    if any(len(rank) != 8 for rank in ranks(fen)):
+        return "a rank does not have eight squares"
+    if placement.count("K") != 1 or placement.count("k") != 1:
+        return "each side needs one king"
+    board = {_name((x, 7 - y)): piece for y, rank in enumerate(ranks(fen)) for x, piece in enumerate(rank)}
+    for right in castling.strip("-"):
+        king, its_letter, rook, letter = _CASTLES[right]
+        if (board[king], board[rook]) != (its_letter, letter):
+            return f"{right!r} to castle needs a king on {king} and a rook on {rook}"
+    waiting = sight(f"{placement} {'b' if mover == 'w' else 'w'}")
+    (file, rank), (other_file, other_rank) = ((ord(at[0]), int(at[1])) for at in board if board[at] in "Kk")
+    if waiting.attackers or max(abs(file - other_file), abs(rank - other_rank)) == 1:
+        return "the side to move could take a king"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +181,8 @@ class Chess(BoardGame):
         super().__post_init__()
         if self.fen and not _FEN.fullmatch(self.fen):
             raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
+        if self.fen and (fault := _fault(self.fen)):
+            raise BadOption(f"option 'fen' of chess cannot be played: {fault}.")
 
     @property
     def first_seat(self) -> str:
