@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ludens.agents.bots import Mcts
 from ludens.core.errors import BadOption, UnknownName, UsageError
 from ludens.core.options import check_options, configure, option, option_values, options_of
-from ludens.core.registry import GAMES
+from ludens.core.registry import GAMES, make
 from ludens.games.chess import Chess
 from ludens.games.hanabi.game import Hanabi
 from ludens.games.minesweeper import Minesweeper
@@ -120,6 +120,16 @@ def test_anything_given_is_taken_or_refused(given_as: dict[str, Any]) -> None:
 def test_bounds_hold_in_constructors(made: Callable[[], object], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         made()
+
+
+@pytest.mark.parametrize("path", ["a" * 256, "a/" * 2048 + "a", "folder/\0"])
+@pytest.mark.parametrize(
+    ("game", "name"), [("files", "data"), ("spy", "source"), ("viki/plan", "data"), ("viki/plan", "pictures")]
+)
+def test_what_can_be_no_path_is_refused_before_a_system_is_asked(game: str, name: str, path: str) -> None:
+    with pytest.raises(BadOption, match=f"option '{name}' of {game} is not a path: '") as refused:
+        make(game, **{name: path}).start(0)
+    assert len(str(refused.value)) < 150
 
 
 def test_a_whole_number_is_a_number() -> None:

@@ -17,6 +17,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from ludens.core.errors import BadOption, UnknownName
+from ludens.core.plain import shorten
 from ludens.core.validation import WORDS, fits
 
 C = TypeVar("C")
@@ -113,6 +114,8 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
     if not fits(spec.metadata["kind"], value):
         words = WORDS[spec.metadata["kind"]]
         raise BadOption(f"option {spec.name!r} of {owner} must be {words}, not {value!r}.")
+    if spec.metadata["touches"] in (Touch.READ, Touch.WRITE) and not _can_be_path(value):
+        raise BadOption(f"option {spec.name!r} of {owner} is not a path: {shorten(repr(value))}.")
     low, high, choices = (spec.metadata[key] for key in ("low", "high", "choices"))
     if choices is not None and value not in choices:
         raise UnknownName(f"value of option {spec.name!r} of {owner}", str(value), choices)
@@ -123,6 +126,16 @@ def _check(owner: str, spec: Field[Any], value: Any) -> None:
         raise BadOption(f"option {spec.name!r} of {owner} must be {bounds}, not {value}.")
     if isinstance(value, float) and not isfinite(value):
         raise BadOption(f"option {spec.name!r} of {owner} must be a finite number, not {value}.")
+
+
+_LONGEST_PATH, _LONGEST_PART = 4095, 255
+"""Bytes of a path, and of the name of a file in it, beyond which systems raise errors of their own."""
+
+
+def _can_be_path(text: str) -> bool:
+    path = text.encode("utf-8", "surrogatepass")
+    longest = max(map(len, path.split(b"/")))
+    return b"\0" not in path and len(path) <= _LONGEST_PATH and longest <= _LONGEST_PART
 
 
 def _from_text(owner: str, name: str, text: str, kind: type) -> Any:
