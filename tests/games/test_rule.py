@@ -6,8 +6,10 @@ import pytest
 
 import ludens
 from ludens.core.errors import BadOption, Unreadable
-from ludens.core.state import Legal
+from ludens.core.random import Stream
+from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
+from ludens.games import rule
 from ludens.games.boards import grouped, listing
 from ludens.loop import play
 
@@ -233,3 +235,19 @@ def test_few_moves_between_cells_are_all_listed() -> None:
     in_check = Legal(["e1d1", "b4d3", "b4e2", "c7e2", "e1f1"])
     assert listing(in_check, "b4e2") == "all: b4d3 b4e2 c7e2 e1d1 e1f1"
     assert listing(in_check, "c7e2") == "all: c7e2 b4d3 b4e2 e1d1 e1f1"
+
+
+def test_a_twin_that_few_moves_cannot_reach_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most cells of Gomoku are empty in every position of 40 moves."""
+    attempts = list[int]()
+    opening = rule._opening
+
+    def counted(board: str, seed: int, attempt: int) -> tuple[Stream, State]:
+        attempts.append(attempt)
+        assert attempt < 300, "it is tried for minutes"
+        return opening(board, seed, attempt)
+
+    monkeypatch.setattr(rule, "_opening", counted)
+    with pytest.raises(BadOption, match="choose fuller boards"):
+        ludens.make("rule?twins=true&board=gomoku?size=9").start(0)
+    assert attempts

@@ -95,7 +95,8 @@ _NOTHING = Observation()
 
 
 class View(ABC):
-    """Shows the states of one game. Made once and used for many states."""
+    """Shows the states of one game. Made once and used for many states: those of all seeds, but for the theme
+    `random`. What the seed of an episode decides comes from the state, as in `notes`, never from the view."""
 
     templates_file: ClassVar[str] = ""
     """File of the game's texts, next to the module of the view. By default the file named like the module

@@ -25,6 +25,8 @@ from ludens.games.open_spiel import SpielState
 _ATTEMPTS = 1_000
 """Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
 _TWIN_ATTEMPTS = 20_000
+_HOPELESS = 200
+"""Attempts after which a twin is given up if every position still had a quarter of the moves of the first."""
 _LONGEST = 400
 """Moves in a game that leads to a twin."""
 
@@ -123,13 +125,17 @@ def twin_position(board: str, first: State, seed: int, moves: str, filled: str) 
     view = board_view(board) if filled else None
     low, high = bounds("filled", filled) if view else bounds("moves", moves)
     taken, own_notes = set(valid_moves(first)), _notes(board, first)
+    least = len(taken)
     for attempt in range(_TWIN_ATTEMPTS):
+        if attempt == _HOPELESS and least > len(taken) / 4:
+            break
         choose, state = _opening(board, stream(seed, "twin").bits(), attempt)
         for number in range(_LONGEST):
             size = _filled(view, state) if view else number
             if size > high:
                 break
             shared = [move for move in valid_moves(state) if move in taken]
+            least = min(least, len(shared))
             askable = size >= low and state.to_act == first.to_act and _can_be_asked(board, state)
             if askable and not shared and _notes(board, state) == own_notes:
                 return state

@@ -9,6 +9,7 @@ import pytest
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Episode
+from ludens.core.errors import BadOption
 from ludens.core.random import stream
 from ludens.core.view import RenderOptions
 from ludens.loop import play
@@ -38,6 +39,11 @@ def test_predicting_keeps_every_rule_of_the_contract(name: str) -> None:
 def test_who_knows_the_strategy_is_right_unless_cards_are_hidden(name: str) -> None:
     right = sum(predicted(name, seed).returns[SEAT] for seed in range(6))
     assert right == 6 or (name in ("hanabi", "kuhn_poker") and right >= 3)
+
+
+def test_twins_need_answers_that_can_be_known() -> None:
+    with pytest.raises(BadOption, match="need rule=single"):
+        Predict(rule="paper", twins=True)
 
 
 def test_lots_of_the_target_are_not_known_to_who_knows_its_strategy() -> None:

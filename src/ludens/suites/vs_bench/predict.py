@@ -81,6 +81,13 @@ class Predict(TwinGame["Prediction"]):
         help="ask only for actions that can be predicted, or for any action with the paper's frequencies",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.twins and self.rule != "single":
+            raise BadOption(
+                "twins of vs-bench/predict need rule=single: by rule=paper luck may decide what is right."
+            )
+
     @property
     def actions_told(self) -> bool:
         return recipe_of(self.game, self.rule).listed
