@@ -93,7 +93,9 @@ def run_in_processes(
                 yield waiting.pop(future), result
     except BrokenProcessPool:
         for process in started.values():
-            process.join(1)
+            process.kill()
+        # The pool's own thread waits for them: of two threads that do, one may not learn the code.
+        pool.shutdown()
         codes = [process.exitcode for process in started.values() if process.exitcode]
         raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
     finally:
