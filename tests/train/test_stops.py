@@ -68,6 +68,29 @@ def test_an_interrupted_run_goes_on_from_its_last_checkpoint(tmp_path: Path, tin
     assert len(lines) == 4
 
 
+def test_a_stopped_run_keeps_its_vocabulary(
+    tmp_path: Path, tiny: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped, pytest.raises(KeyboardInterrupt):
+        stopped.setattr(session, "save_whole", stop)
+        train(tiny, tmp_path)
+    pieces = orjson.loads((tmp_path / session.PIECES).read_bytes())
+    monkeypatch.setattr(session, "vocabulary_of", stop)
+    policy = session._supervised(tiny, tmp_path, lambda line: None)
+    assert isinstance(policy, NanoPolicy)
+    assert policy.vocabulary.pieces == pieces
+
+
+@pytest.mark.parametrize("damage", [b"", b"[1, 2]", b"{}", b'["a", "a"]'])
+def test_a_damaged_vocabulary_is_named(tmp_path: Path, tiny: Any, damage: bytes) -> None:
+    (tmp_path / session.PIECES).write_bytes(damage)
+    with pytest.raises(BadFile, match=r"pieces\.json does not hold a vocabulary: delete it"):
+        session._supervised(tiny, tmp_path, lambda line: None)
+
+
 def test_the_command_line_says_how_an_interrupted_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from ludens.train.loop import Trainer
 from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
 from ludens.train.nano import provenance
 from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
-from ludens.train.nano.inputs import PROMPTS
+from ludens.train.nano.inputs import PROMPTS, Vocabulary
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.roles import RolePolicy
 from ludens.train.nano.supervised import Imitation, Rehearsal
@@ -33,6 +33,8 @@ from ludens.train.recipe import Demonstration, Recipe
 
 RECIPE, SUPERVISED, ROUNDS, SERVED = "recipe.json", "supervised", ".supervised", "served"
 """In the folder of a run; rounds of an imitation are stored until it is done."""
+PIECES = "pieces.json"
+"""In the folder of a run: the pieces of all demonstrations, for which many games are played."""
 
 Say = Callable[[str], None]
 
@@ -133,12 +135,13 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     if model.path:
         policy = NanoPolicy.read(Path(model.path), seed=recipe.run.seed, **sampling)
         if imitates:
-            policy = with_pieces(policy, vocabulary_of(sources, options.workers), recipe.run.seed)
+            policy = with_pieces(policy, _vocabulary(sources, options.workers, folder), recipe.run.seed)
             policy.prompts = PROMPTS
     else:
         size = NanoSize(**{f.name: getattr(model, f.name) for f in fields(NanoSize)})
         spoken = (Demonstration(bot="bot/random", episodes=64),)
-        vocabulary = vocabulary_of(sources or replace(recipe, demonstrations=spoken).sources, options.workers)
+        heard = sources or replace(recipe, demonstrations=spoken).sources
+        vocabulary = _vocabulary(heard, options.workers, folder)
         policy = NanoPolicy(size, vocabulary, seed=recipe.run.seed, **sampling)
     if imitates:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
@@ -149,6 +152,25 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         rmtree(folder / ROUNDS, ignore_errors=True)
     ranks.wait()
     return policy
+
+
+def _vocabulary(sources: Sequence[Demonstration], workers: int, folder: Path) -> Vocabulary:
+    """The vocabulary of these demonstrations; a run that goes on reads it."""
+    file = folder / PIECES
+
+    def kept() -> list[str]:
+        if not file.exists():
+            write_atomically(file, orjson.dumps(vocabulary_of(sources, workers).pieces))
+        try:
+            stored = orjson.loads(file.read_bytes())
+            return [str(piece) for piece in stored] if isinstance(stored, list) else []
+        except (OSError, orjson.JSONDecodeError):
+            return []
+
+    try:
+        return Vocabulary(ranks.from_first(kept))
+    except BadFile:
+        raise BadFile(f"{file} does not hold a vocabulary: delete it.") from None
 
 
 def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None:
