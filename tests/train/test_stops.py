@@ -74,9 +74,10 @@ def test_a_stopped_run_keeps_its_vocabulary(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as stopped, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as stopped:
         stopped.setattr(session, "save_whole", stop)
-        train(tiny, tmp_path)
+        with pytest.raises(KeyboardInterrupt):
+            train(tiny, tmp_path)
     pieces = orjson.loads((tmp_path / session.PIECES).read_bytes())
     monkeypatch.setattr(session, "vocabulary_of", stop)
     policy = session._supervised(tiny, tmp_path, lambda line: None)
