@@ -155,12 +155,14 @@ def test_frames_of_interleaved_games_have_the_pixels_of_drawing(name: str, size:
                 for column, code in enumerate(codes):
                     if (piece := view.piece(row, column, code)) is not None:
                         view.board.put(canvas, row, column, piece)
+            plain = canvas.copy().picture()
             for square in [square for move in state.last.values() for square in view.squares(move)]:
                 view.board.outline(canvas, *divmod(view.cells().index(square), view.columns))
             view._draw_turn(canvas, (state.to_act, ()))
             picture, drawn = view.image(state, state.to_act[0]), canvas.picture()
             assert picture.hash == drawn.hash
             assert np.array_equal(picture.pixels, drawn.pixels)
+            assert view.draw(view.matrix(state)).hash == plain.hash
             assert np.array_equal(Picture.from_bytes(picture.png()).pixels, drawn.pixels)
             state.apply(
                 {
