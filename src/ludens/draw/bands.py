@@ -9,7 +9,7 @@ import struct
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
 from threading import Lock
@@ -40,18 +40,27 @@ _ISAL_LEVEL, _ZLIB_LEVEL = 0, 1  # the fastest; isal's level 1 takes twice as lo
 _RAW_DEFLATE = -15
 _ZLIB_HEADER, _EMPTY_BLOCK, _LAST_BLOCK = b"\x78\x01", b"\x00\x00\x00\xff\xff", b"\x03\x00"
 _ADLER_BASE = 65521
+_number = struct.Struct(">I").pack
 _serials = count()
 
 
 class Chunk:
-    """A part of a file, of a multiple of three bytes: the Base64 of a file is that of its chunks, joined."""
+    """A part of a file, of a multiple of three bytes: the Base64 of a file is that of its chunks, joined.
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    Attributes:
+        adler: The Adler-32 checksum of the lines in it.
+    """
 
-    @cached_property
+    __slots__ = ("_base64", "adler", "data")
+
+    def __init__(self, data: bytes, adler: int = 1) -> None:
+        self.data, self.adler, self._base64 = data, adler, ""
+
+    @property
     def base64(self) -> str:
-        return b64encode(self.data).decode("ascii")
+        if not self._base64:
+            self._base64 = b64encode(self.data).decode("ascii")
+        return self._base64
 
 
 class Band:
@@ -64,7 +73,7 @@ class Band:
         self.serial = next(_serials)
         self._digest = b""
         self._tail: blake2b | None = None
-        self._compressed: dict[bool, tuple[Chunk, int]] = {}
+        self._compressed: dict[bool, Chunk] = {}
 
     @property
     def array(self) -> Pixels:
@@ -82,8 +91,8 @@ class Band:
             self._tail = hasher(self.pixels[start:])
         return self._tail
 
-    def compressed(self, fast: bool) -> tuple[Chunk, int]:
-        """The lines as deflate blocks that refer to no other band, and their Adler-32 checksum.
+    def compressed(self, fast: bool) -> Chunk:
+        """The lines as deflate blocks that refer to no other band.
 
         Args:
             fast: True for isal, False for zlib.
@@ -94,7 +103,7 @@ class Band:
             library = isal_zlib if fast else zlib
             deflate = library.compressobj(_ISAL_LEVEL if fast else _ZLIB_LEVEL, zlib.DEFLATED, _RAW_DEFLATE)
             blocks = deflate.compress(lines.data) + deflate.flush(zlib.Z_FULL_FLUSH)
-            self._compressed[fast] = Chunk(_image_data(blocks)), library.adler32(lines.data)
+            self._compressed[fast] = Chunk(_image_data(blocks), library.adler32(lines.data))
         return self._compressed[fast]
 
 
@@ -176,10 +185,10 @@ def png_chunks(bands: Sequence[Band], palette: bytes, fast: bool | None = None) 
     use_isal = fast is not False and isal_zlib is not None
     low, high, height, width, chunks = 1, 0, 0, bands[0].width, []
     for band in bands:
-        chunk, adler = band.compressed(use_isal)
-        chunks.append(chunk)
-        high += (adler >> 16) + (width + 1) * band.rows * (low - 1)  # as if all lines were checked at once
-        low += (adler & 0xFFFF) - 1
+        chunks.append(chunk := band.compressed(use_isal))
+        # as if all lines were checked at once
+        high += (chunk.adler >> 16) + (width + 1) * band.rows * (low - 1)
+        low += (chunk.adler & 0xFFFF) - 1
         height += band.rows
     checksum = struct.pack(">HH", high % _ADLER_BASE, low % _ADLER_BASE)
     end = Chunk(_image_data(_LAST_BLOCK + checksum) + _chunk(b"IEND", b""))
@@ -199,9 +208,5 @@ def _image_data(body: bytes) -> bytes:
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
-    return b"%b%b%b%b" % (
-        struct.pack(">I", len(body)),
-        kind,
-        body,
-        struct.pack(">I", _checksum(body, _checksum(kind))),
-    )
+    checksum = _checksum(body, _checksum(kind))
+    return b"".join((_number(len(body)), kind, body, _number(checksum)))

@@ -241,6 +241,19 @@ class Framed(NamedTuple):
     code: int
 
 
+def _digest(bands: Sequence[Band], start: int, ends: Sequence[int]) -> bytes:
+    """The digest of the pixels from `start` in the first of these bands to the end in each one.
+
+    What the first one adds to it is the same with any others below.
+    """
+    if len(bands) == 1:
+        return hasher(bands[0].pixels[start : ends[0]]).digest()
+    rows = bands[0].tail(start).copy()
+    for band, end in zip(bands[1:], ends[1:], strict=True):
+        rows.update(band.pixels[:end])
+    return rows.digest()
+
+
 class CellCache:
     """Pictures of a board from matrices of codes.
 
@@ -260,10 +273,13 @@ class CellCache:
         empty: list[Strip] = [(), *[(None,) * board.columns] * board.rows, (None,)]
         parts = np.split(board.base.pixels, self._tops[1:])
         self._last = [*zip(empty, map(self._new_band, parts), strict=True)]
-        starts = range(0, board.base.height, ROWS)
-        self._spans = [
-            slice(bisect(self._tops, top) - 1, bisect_left(self._tops, top + ROWS)) for top in starts
-        ]
+        self._spans = [self._span(top, top + ROWS) for top in range(0, board.base.height, ROWS)]
+
+    def _span(self, top: int, bottom: int) -> tuple[slice, int, list[int]]:
+        """The strips that rows of the picture are in: where they start in the first, and end in each one."""
+        tops, width = self._tops, self._board.base.width
+        span = slice(bisect(tops, top) - 1, bisect_left(tops, bottom))
+        return span, (top - tops[span.start]) * width, [(bottom - y) * width for y in tops[span]]
 
     def picture(
         self, matrix: Sequence[Sequence[int]], framed: Iterable[tuple[int, int]] = (), foot: Hashable = None
@@ -295,34 +311,23 @@ class CellCache:
     def _join_digests(self, bands: Sequence[Band]) -> bytes:
         """The digests of a picture, each of `ROWS` rows."""
         serials, digests = [band.serial for band in bands], []
-        for number, span in enumerate(self._spans):
+        for number, (span, start, ends) in enumerate(self._spans):
             key = (number, *serials[span])
-            digests.append(digest_cache.get(key) or digest_cache.add(key, self._digest(number, bands)))
+            digests.append(digest_cache.get(key) or digest_cache.add(key, _digest(bands[span], start, ends)))
         return b"".join(digests)
-
-    def _digest(self, number: int, bands: Sequence[Band]) -> bytes:
-        """One of these digests. What the first strip adds to it is the same with any strip below."""
-        span, top, width = self._spans[number], number * ROWS, self._board.base.width
-        first, *others = bands[span]
-        start = (top - self._tops[span.start]) * width
-        if not others:
-            return hasher(first.pixels[start : start + ROWS * width]).digest()
-        rows = first.tail(start).copy()
-        for y, band in zip(self._tops[span][1:], others, strict=True):
-            rows.update(band.pixels[: (top + ROWS - y) * width])
-        return rows.digest()
 
     def _draw_strip(self, place: int, strip: Strip, before: Strip, last: Band) -> Band:
         """A strip, made of the last one at its place."""
         board, row = self._board, place - 1
+        x, width = (board.x, board.px) if row < board.rows else (0, board.base.width)
         pixels = last.array.copy()
         for column, code in enumerate(strip):
             if code != before[column]:
                 cell = self._cells.get((row, column, code))
                 if cell is None:
                     cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
-                x = board.x + column * board.px if row < board.rows else 0
-                pixels[:, x : x + cell.shape[1]] = cell
+                pixels[:, x : x + width] = cell
+            x += width
         return self._new_band(pixels)
 
     def _new_band(self, pixels: Sprite) -> Band:
