@@ -2,6 +2,8 @@
 
 import io
 import struct
+import zlib
+from base64 import b64decode
 from hashlib import blake2b, sha256
 
 import numpy as np
@@ -15,7 +17,7 @@ from ludens.core.random import stream
 from ludens.core.registry import make
 from ludens.core.verify import verify
 from ludens.core.view import RenderOptions
-from ludens.draw import Picture, bands
+from ludens.draw import Picture, bands, board
 
 PALETTE = np.arange(30, dtype=np.uint8).reshape(10, 3)
 
@@ -30,10 +32,16 @@ def read(file: bytes) -> np.ndarray:
 
 
 @pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch) -> bands._BandCache:
-    fresh = bands._BandCache()
-    monkeypatch.setattr(bands, "_cache", fresh)
-    return fresh
+def cache(monkeypatch: pytest.MonkeyPatch) -> bands.Cache[bands.Band]:
+    return empty_cache(monkeypatch)
+
+
+def empty_cache(monkeypatch: pytest.MonkeyPatch, limit: int = 2**20) -> bands.Cache[bands.Band]:
+    cache: bands.Cache[bands.Band] = bands.Cache(limit, lambda band: len(band.pixels))
+    monkeypatch.setattr(bands, "band_cache", cache)
+    monkeypatch.setattr(board, "band_cache", cache)
+    monkeypatch.setattr(board, "digest_cache", bands.Cache(limit, len))
+    return cache
 
 
 def test_hash_is_made_of_the_hashes_of_bands() -> None:
@@ -43,7 +51,7 @@ def test_hash_is_made_of_the_hashes_of_bands() -> None:
     assert Picture(pixels, PALETTE).hash == sha256(head + b"".join(rows)).hexdigest()[:16]
 
 
-def test_unchanged_bands_are_shared_between_pictures(cache: bands._BandCache) -> None:
+def test_unchanged_bands_are_shared_between_pictures(cache: bands.Cache[bands.Band]) -> None:
     pixels = noise(2)
     changed = pixels.copy()
     changed[40, 3] += 1
@@ -53,7 +61,7 @@ def test_unchanged_bands_are_shared_between_pictures(cache: bands._BandCache) ->
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_bands_with_equal_checksums_are_told_apart(
-    cache: bands._BandCache, monkeypatch: pytest.MonkeyPatch, fast: bool
+    cache: bands.Cache[bands.Band], monkeypatch: pytest.MonkeyPatch, fast: bool
 ) -> None:
     plain = {seed: Picture(noise(seed), PALETTE).hash for seed in range(3)}
     monkeypatch.setattr(bands, "_checksum", lambda data, start=0: 7)
@@ -62,35 +70,60 @@ def test_bands_with_equal_checksums_are_told_apart(
         assert picture.hash == plain[seed]
         monkeypatch.undo()
         assert np.array_equal(read(picture.png(fast)), noise(seed))
-        monkeypatch.setattr(bands, "_cache", cache)
+        monkeypatch.setattr(bands, "band_cache", cache)
         monkeypatch.setattr(bands, "_checksum", lambda data, start=0: 7)
 
 
-def test_cache_is_bounded_and_keeps_what_is_used(
-    cache: bands._BandCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bands, "MAX_BYTES", 20 * 41 * 32)
+def test_cache_is_bounded_and_keeps_what_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = 20 * 41 * 32
+    cache = empty_cache(monkeypatch, limit)
     kept = bands.split_bands(noise(0, 32))[0]
     for seed in range(1, 200):
         bands.split_bands(noise(seed, 32))
         assert bands.split_bands(noise(0, 32))[0] is kept
         held = [*cache._recent.values(), *cache._older.values()]
-        assert sum(len(band.pixels) for band in held) <= bands.MAX_BYTES
+        assert sum(len(band.pixels) for band in held) <= limit
 
 
-@pytest.mark.parametrize("name", ["tic_tac_toe", "hanabi"])
-def test_frames_of_a_game_are_the_same_with_and_without_a_cache(
-    cache: bands._BandCache, monkeypatch: pytest.MonkeyPatch, name: str
+@pytest.mark.parametrize("limit", [0, 2**16, 2**20])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "gomoku", "hanabi"])
+def test_frames_of_a_game_do_not_depend_on_what_is_cached(
+    monkeypatch: pytest.MonkeyPatch, name: str, limit: int
 ) -> None:
+    empty_cache(monkeypatch, limit)
     game = make(name)
     view, state, random = game.view(RenderOptions(size=256)), game.start(3), stream(3, "test")
-    while not state.over:
+    for _ in range(30):
+        if state.over:
+            break
         picture = view.image(state, state.to_act[0])
-        monkeypatch.setattr(bands, "_cache", bands._BandCache())
-        alone = Picture(picture.pixels.copy(), picture.palette)
-        assert (picture.hash, picture.png()) == (alone.hash, alone.png())
-        monkeypatch.setattr(bands, "_cache", cache)
+        pixels, palette = picture.pixels.copy(), picture.palette
+        with monkeypatch.context() as patch:
+            empty_cache(patch)
+            assert picture.hash == Picture(pixels, palette).hash
+        assert np.array_equal(read(picture.png()), pixels)
         state.apply({seat: random.choice(list(state.legal(seat))) for seat in state.to_act})
+
+
+@pytest.mark.parametrize("width", range(40, 46))
+def test_data_uri_is_the_file(width: int) -> None:
+    for picture in (Picture(noise(width, 70, width), PALETTE), Picture(PALETTE[noise(width, 70, width)])):
+        uri = picture.data_uri()
+        assert uri == picture.data_uri()
+        assert b64decode(uri.removeprefix("data:image/png;base64,"), validate=True) == picture.png()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_checksum_is_that_of_all_lines(fast: bool) -> None:
+    """Pillow reads files whose checksum is wrong."""
+    file, offset, data = Picture(noise(5), PALETTE).png(fast), 8, b""
+    while offset < len(file):
+        length, kind = struct.unpack_from(">I4s", file, offset)
+        if kind == b"IDAT":
+            data += file[offset + 8 : offset + 8 + length]
+        offset += length + 12
+    lines = np.frombuffer(zlib.decompress(data), np.uint8).reshape(70, 42)
+    assert np.array_equal(lines[:, 1:], noise(5))
 
 
 def hash_of_all_pixels(picture: Picture) -> str:

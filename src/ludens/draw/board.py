@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from ludens.core.errors import BadOption, UnknownName
 from ludens.core.forms import Place
 from ludens.draw import fonts
-from ludens.draw.bands import ROWS, find_band, keep_band
+from ludens.draw.bands import ROWS, Band, band_cache, digest_cache, hasher
 from ludens.draw.canvas import Box, Canvas
 from ludens.draw.picture import Picture
 from ludens.draw.pieces import SpriteSheet
@@ -240,12 +241,24 @@ class Framed(NamedTuple):
     code: int
 
 
+def _digest(bands: Sequence[Band], start: int, ends: Sequence[int]) -> bytes:
+    """The digest of the pixels from `start` in the first of these bands to the end in each one.
+
+    What the first one adds to it is the same with any others below.
+    """
+    if len(bands) == 1:
+        return hasher(bands[0].pixels[start : ends[0]]).digest()
+    rows = bands[0].tail(start).copy()
+    for band, end in zip(bands[1:], ends[1:], strict=True):
+        rows.update(band.pixels[:end])
+    return rows.digest()
+
+
 class CellCache:
     """Pictures of a board from matrices of codes.
 
     A cell is drawn once for each row, column and code. A strip (a row of cells, or all that is above or below
-    the board) is made of the last one at its place and the cells that are different. A band of the picture
-    (`ludens.draw.bands`) is put together once for the strips in it.
+    the board) is a band of the picture, made of the last one at its place and the cells that are different.
 
     Args:
         board: The empty board.
@@ -258,11 +271,15 @@ class CellCache:
         self._cells: dict[tuple[int, int, Hashable], Sprite] = {}
         self._tops = [0, *[board.y + row * board.px for row in range(board.rows + 1)]]
         empty: list[Strip] = [(), *[(None,) * board.columns] * board.rows, (None,)]
-        self._last = [*zip(empty, np.split(board.base.pixels, self._tops[1:]), strict=True)]
-        starts = range(0, board.base.height, ROWS)
-        self._spans = [
-            slice(bisect(self._tops, top) - 1, bisect_left(self._tops, top + ROWS)) for top in starts
-        ]
+        parts = np.split(board.base.pixels, self._tops[1:])
+        self._last = [*zip(empty, map(self._new_band, parts), strict=True)]
+        self._spans = [self._span(top, top + ROWS) for top in range(0, board.base.height, ROWS)]
+
+    def _span(self, top: int, bottom: int) -> tuple[slice, int, list[int]]:
+        """The strips that rows of the picture are in: where they start in the first, and end in each one."""
+        tops, width = self._tops, self._board.base.width
+        span = slice(bisect(tops, top) - 1, bisect_left(tops, bottom))
+        return span, (top - tops[span.start]) * width, [(bottom - y) * width for y in tops[span]]
 
     def picture(
         self, matrix: Sequence[Sequence[int]], framed: Iterable[tuple[int, int]] = (), foot: Hashable = None
@@ -279,33 +296,42 @@ class CellCache:
             codes = list(strips[row + 1])
             codes[column] = Framed(matrix[row][column])
             strips[row + 1] = tuple(codes)
-        bands, width = [], self._board.base.width
-        for number, span in enumerate(self._spans):
-            key = (self, number, *strips[span])
-            bands.append(find_band(key) or keep_band(key, self._draw(number, strips[span]), width))
-        return Picture.of_bands(bands, self._board.sheet.palette.colours)
+        bands = [self._band(place, strip) for place, strip in enumerate(strips)]
+        return Picture.of_bands(bands, self._board.sheet.palette.colours, partial(self._join_digests, bands))
 
-    def _draw(self, number: int, strips: Sequence[Strip]) -> bytes:
-        """The pixels of a band."""
-        top, parts = number * ROWS, []
-        for place, strip in enumerate(strips, self._spans[number].start):
-            y = self._tops[place]
-            parts.append(self._draw_strip(place, strip)[max(0, top - y) : top + ROWS - y].data)
-        return b"".join(parts)
-
-    def _draw_strip(self, place: int, strip: Strip) -> Sprite:
-        before, pixels = self._last[place]
+    def _band(self, place: int, strip: Strip) -> Band:
+        """The band of a strip."""
+        before, band = self._last[place]
         if strip != before:
-            pixels, board, row = pixels.copy(), self._board, place - 1
-            for column, code in enumerate(strip):
-                if code != before[column]:
-                    cell = self._cells.get((row, column, code))
-                    if cell is None:
-                        cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
-                    x = board.x + column * board.px if row < board.rows else 0
-                    pixels[:, x : x + cell.shape[1]] = cell
-            self._last[place] = strip, pixels
-        return pixels
+            key, last = (self, place, strip), band
+            band = band_cache.get(key) or band_cache.add(key, self._draw_strip(place, strip, before, last))
+            self._last[place] = strip, band
+        return band
+
+    def _join_digests(self, bands: Sequence[Band]) -> bytes:
+        """The digests of a picture, each of `ROWS` rows."""
+        serials, digests = [band.serial for band in bands], []
+        for number, (span, start, ends) in enumerate(self._spans):
+            key = (number, *serials[span])
+            digests.append(digest_cache.get(key) or digest_cache.add(key, _digest(bands[span], start, ends)))
+        return b"".join(digests)
+
+    def _draw_strip(self, place: int, strip: Strip, before: Strip, last: Band) -> Band:
+        """A strip, made of the last one at its place."""
+        board, row = self._board, place - 1
+        x, width = (board.x, board.px) if row < board.rows else (0, board.base.width)
+        pixels = last.array.copy()
+        for column, code in enumerate(strip):
+            if code != before[column]:
+                cell = self._cells.get((row, column, code))
+                if cell is None:
+                    cell = self._cells[row, column, code] = self._draw_cell(row, column, code)
+                pixels[:, x : x + width] = cell
+            x += width
+        return self._new_band(pixels)
+
+    def _new_band(self, pixels: Sprite) -> Band:
+        return Band(pixels.reshape(-1).data, self._board.base.width)
 
     def _draw_cell(self, row: int, column: int, code: Any) -> Sprite:
         """The pixels of a cell; the foot is the only one in the row below the board."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import base64
 import io
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import fonts
-from ludens.draw.bands import Band, join_bands, split_bands, write_png
+from ludens.draw.bands import Band, Chunk, join_bands, png_chunks, split_bands
 from ludens.draw.palette import Pixels, nearest_indices
 
 MAX_PIXELS = 1 << 26
@@ -26,6 +27,15 @@ _JPEG_QUALITY = 90
 _GREY = 128
 _GAP = 8
 _PAPER, _INK = 255, 30
+
+
+class _Split(NamedTuple):
+    """A palette picture in bands of rows."""
+
+    bands: Sequence[Band]
+    palette: Pixels
+    digests: Callable[[], bytes]
+    """Those of each `ROWS` rows."""
 
 
 class Picture:
@@ -41,7 +51,7 @@ class Picture:
     height: int
     _decoded: tuple[Pixels, Pixels | None] | None
     _encoded: tuple[bytes, str] | None
-    _bands: tuple[Sequence[Band], Pixels] | None
+    _bands: _Split | None
 
     def __init__(self, pixels: Pixels, palette: Pixels | None = None) -> None:
         pixels = pixels.copy() if pixels.flags.writeable else np.ascontiguousarray(pixels)
@@ -50,11 +60,17 @@ class Picture:
         self._decoded, self._encoded, self._bands = (pixels, palette), None, None
 
     @staticmethod
-    def of_bands(bands: Sequence[Band], palette: Pixels) -> Picture:
-        """The palette picture with these bands of rows, from the top."""
+    def of_bands(bands: Sequence[Band], palette: Pixels, digests: Callable[[], bytes]) -> Picture:
+        """The palette picture with these bands of rows, from the top.
+
+        Args:
+            bands: Of any numbers of rows.
+            palette: Colours, shape (n, 3).
+            digests: The digests that the hash is made of, joined: one for each `bands.ROWS` rows.
+        """
         picture = object.__new__(Picture)
         picture.width, picture.height = bands[0].width, sum([band.rows for band in bands])
-        picture._decoded, picture._encoded, picture._bands = None, None, (bands, palette)
+        picture._decoded, picture._encoded, picture._bands = None, None, _Split(bands, palette, digests)
         return picture
 
     @staticmethod
@@ -85,7 +101,7 @@ class Picture:
         if (decoded := self._decoded) is not None:
             return decoded
         if (split := self._bands) is not None:
-            decoded = self._decoded = join_bands(split[0]), split[1]
+            decoded = self._decoded = join_bands(split.bands), split.palette
             return decoded
         assert self._encoded is not None
         try:
@@ -108,13 +124,12 @@ class Picture:
     def hash(self) -> str:
         """16 hex digits of SHA-256 over size, palette and pixels, independent of the file's encoding.
 
-        Each band of rows of a palette picture counts by its own digest.
+        Of a palette picture, each `bands.ROWS` rows count by their own digest.
         """
         split = self._split()
         if isinstance(split, np.ndarray):
             return self._hash(None, split.data)
-        bands, palette = split
-        return self._hash(palette, b"".join([band.digest for band in bands]))
+        return self._hash(split.palette, split.digests())
 
     def matches(self, recorded: str) -> bool:
         """Whether this is the picture whose hash an episode recorded.
@@ -133,14 +148,15 @@ class Picture:
         digest.update(content)
         return digest.hexdigest()[:16]
 
-    def _split(self) -> tuple[Sequence[Band], Pixels] | Pixels:
+    def _split(self) -> _Split | Pixels:
         """Bands of rows and their palette; of a true-colour picture, its pixels."""
         if (split := self._bands) is not None:
             return split
         pixels, palette = self._decode()
         if palette is None:
             return pixels
-        split = split_bands(pixels), palette
+        bands = split_bands(pixels)
+        split = _Split(bands, palette, lambda: b"".join([band.digest for band in bands]))
         if self._decoded is not None:
             self._bands = split
         return split
@@ -154,15 +170,24 @@ class Picture:
     def encoded(self) -> tuple[bytes, str]:
         """An image file and its MIME type: the original file where the picture came from one, else a PNG."""
         if self._encoded is None:
-            _ = self.hash  # the pixels are at hand now
-            self._encoded = self._write_png(), "image/png"
-            # the file is about 15 times smaller, and many pictures may be held at once
-            self._decoded = self._bands = None
+            self._encode()
+        assert self._encoded is not None
         return self._encoded
+
+    def _encode(self) -> Sequence[Chunk]:
+        """Write the file and hold it instead of the pixels; returns its parts."""
+        _ = self.hash  # the pixels are at hand now
+        chunks = self._chunks()
+        self._encoded = b"".join([chunk.data for chunk in chunks]), "image/png"
+        # the file is about 15 times smaller, and many pictures may be held at once
+        self._decoded = self._bands = None
+        return chunks
 
     def data_uri(self) -> str:
         """`data:image/...;base64,...` of the encoded file, as chat APIs take it."""
-        data, mime = self.encoded()
+        if self._encoded is None:
+            return "".join(["data:image/png;base64,", *[chunk.base64 for chunk in self._encode()]])
+        data, mime = self._encoded
         return f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"
 
     def png(self, fast: bool | None = None) -> bytes:
@@ -174,16 +199,16 @@ class Picture:
         """
         if fast is None and self.encoded()[1] == "image/png":
             return self.encoded()[0]
-        return self._write_png(fast)
+        return b"".join([chunk.data for chunk in self._chunks(fast)])
 
-    def _write_png(self, fast: bool | None = None) -> bytes:
+    def _chunks(self, fast: bool | None = None) -> Sequence[Chunk]:
+        """The parts of a PNG file."""
         split = self._split()
         if isinstance(split, np.ndarray):
             out = io.BytesIO()
             Image.fromarray(split).save(out, "PNG", compress_level=1)
-            return out.getvalue()
-        bands, palette = split
-        return write_png(bands, palette.tobytes(), fast)
+            return [Chunk(out.getvalue())]
+        return png_chunks(split.bands, split.palette.tobytes(), fast)
 
     def jpeg(self) -> bytes:
         """The picture as a JPEG file."""
