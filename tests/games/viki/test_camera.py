@@ -51,7 +51,7 @@ def test_levels_through_cameras(level: str) -> None:
         assert state.returns[SEAT] == 1.0
         assert "Positions" in view.text(state, SEAT) or level != "trace"
     assert len(seen) > 3
-    assert "cameras" in view.rules(SEAT)
+    assert "camera" in view.rules(SEAT)
     assert all(f"{kind}: {source.looks}" in view.rules(SEAT) for kind, source in SOURCES.items())
 
 

@@ -28,7 +28,7 @@ from ludens.games.viki.floor import (
     straight_line,
 )
 from ludens.games.viki.forms import paths_form, plan_form, step_form, tell_answer, turn_form, types_form
-from ludens.games.viki.levels import ActivateState, AnswerState, Level, PlanState, TraceState
+from ludens.games.viki.levels import ActivateState, AnswerState, Level, PlanLevel, PlanState, TraceState
 from ludens.games.viki.replies import (
     MESSAGE,
     POINTS,
@@ -403,7 +403,12 @@ class ActivateView(LevelView):
 class PlanView(LevelView):
     """Level 2."""
 
+    game: PlanLevel
     templates_file = "plan.md"
+
+    def values(self, seat: str) -> dict[str, object]:
+        right = "shortest" if self.game.step_penalty else "any"
+        return {**super().values(seat), "right": self.templates.fill(f"right {right}")}
 
     def form(self, state: PlanState, seat: str) -> Plan:
         floor = None if self.game.data else self.floor(state, seat)
@@ -417,7 +422,10 @@ class PlanView(LevelView):
 
     def _attempts(self, state: PlanState, seat: str, tell: Callable[[str], str]) -> str:
         parts = [super().notes(state, seat)]
-        for number, (answer, verdict) in enumerate(zip(state.answers, state.verdicts, strict=True), 1):
+        tried = zip(state.answers, state.verdicts, state.accuracies, strict=True)
+        for number, (answer, verdict, accuracy) in enumerate(tried, 1):
+            if accuracy == 1.0:
+                continue
             answer = tell(answer)[:4000] if answer else "(unreadable)"
             parts.append(self.templates.fill("attempt", number=number, answer=answer))
             if state.game.told:
