@@ -67,7 +67,7 @@ FIRST = """Vision-language models, bots and people play multi-agent visual games
 
 def app(called: str = "") -> App:
     """The cyclopts application. Only the called command is imported, and its docstring is its help."""
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
     from ludens import __version__
     from ludens.cli.arguments import Help
@@ -82,6 +82,8 @@ def app(called: str = "") -> App:
         exit_on_error=False,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
+        # Words are taken as they are: a folder may be named "[1]".
+        default_parameter=Parameter(json_list=False, json_dict=False),
     )
     application.help_flags = ("--help", "-h")
     for position, (name, (path, line)) in enumerate(COMMANDS.items()):
