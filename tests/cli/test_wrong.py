@@ -128,3 +128,10 @@ def test_long_values_make_short_messages(
         assert ran.code == 2, value[:9]
         [line] = ran.err.splitlines()
         assert len(line) <= 600
+
+
+@pytest.mark.parametrize("argv", [["games"], ["show", "tic_tac_toe", "--out"], ["eval", "demo", "--name"]])
+def test_bytes_that_are_no_text_are_refused(argv: list[str], ludens: Run) -> None:
+    ran = ludens(*argv, b"\xff".decode(errors="surrogateescape"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "not valid UTF-8" in ran.err

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from ludens.core.errors import UnknownName, UsageError
-from ludens.core.plain import one_line, shorten_values
+from ludens.core.plain import one_line, shorten_values, storable
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -36,6 +36,9 @@ def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
     try:
+        for token in tokens:
+            if token != storable(token):
+                raise UsageError(f"the argument {token!r} is not valid UTF-8.")
         code = app(tokens)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
