@@ -95,10 +95,14 @@ def app(called: str = "") -> App:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 1 failure, 2 usage error, 130 interrupted."""
-    from ludens.cli.guard import run_guarded
-
     words = list(sys.argv[1:] if argv is None else argv)
     if not words:
         print(FIRST)
         return 0
-    return run_guarded(app(words[0] if words else ""), words)
+    try:
+        from ludens.cli.guard import run_guarded
+
+        return run_guarded(app(words[0]), words)
+    except KeyboardInterrupt:  # also while modules are imported, which takes most of a second
+        print("\nludens: stopped.", file=sys.stderr)
+        return 130

@@ -46,9 +46,6 @@ def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
         return usage_error(_message(error))
     except UsageError as error:
         return usage_error(str(error))
-    except KeyboardInterrupt:
-        print("\nludens: stopped.", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         _discard_output()  # the reader (`head`, a pager) has exited
         return BROKEN_PIPE
