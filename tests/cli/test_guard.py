@@ -20,6 +20,13 @@ def _raising(error: BaseException) -> object:
     return report
 
 
+def _raising_for_any(error: BaseException) -> object:
+    def build(called: str) -> None:
+        raise error
+
+    return build
+
+
 def test_a_bug_shows_its_traceback_and_exits_1(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.cli.check.report", _raising(ZeroDivisionError("by zero")))
     ran = ludens("check")
@@ -36,6 +43,12 @@ def test_a_usage_error_has_no_traceback(ludens: Run, monkeypatch: pytest.MonkeyP
 
 def test_an_interruption_exits_with_130(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ludens.cli.check.report", _raising(KeyboardInterrupt()))
+    ran = ludens("check")
+    assert (ran.code, ran.out, ran.err.strip()) == (130, "", "ludens: stopped.")
+
+
+def test_an_interruption_while_modules_are_imported(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ludens.cli.app", _raising_for_any(KeyboardInterrupt()))
     ran = ludens("check")
     assert (ran.code, ran.out, ran.err.strip()) == (130, "", "ludens: stopped.")
 

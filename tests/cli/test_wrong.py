@@ -93,3 +93,45 @@ def test_the_process_exits_with_the_code(process: Run) -> None:
     ran = process("show", "tictactoe")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "ludens: unknown game 'tictactoe'; did you mean 'tic_tac_toe'?\n"
+
+
+LONG_VALUES = ("a" * 10_000, "'\" " * 3_333, "x\ny" * 3_333, "[" * 10_000, "a/b" * 3_333)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["{}"],
+        ["--{}"],
+        ["show", "{}"],
+        ["show", "tic_tac_toe?{}"],
+        ["show", "tic_tac_toe?opening={}"],
+        ["show", "tic_tac_toe", "-o", "{}=3"],
+        ["show", "chess?fen={}"],
+        ["show", "viki/plan?data={}"],
+        ["show", "tic_tac_toe", "--out", "{}.png"],
+        ["show", "tic_tac_toe", "--size", "{}"],
+        ["play", "tic_tac_toe", "--seat", "x=openai/{}"],
+        ["replay", "{}"],
+        ["report", "{}"],
+        ["runs", "{}"],
+        ["train", "{}"],
+        ["web", "--host", "{}"],
+    ],
+)
+def test_long_values_make_short_messages(
+    argv: list[str], ludens: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for value in LONG_VALUES:
+        ran = ludens(*[word.format(value) for word in argv])
+        assert ran.code == 2, value[:9]
+        [line] = ran.err.splitlines()
+        assert len(line) <= 600
+
+
+@pytest.mark.parametrize("argv", [["games"], ["show", "tic_tac_toe", "--out"], ["eval", "demo", "--name"]])
+def test_bytes_that_are_no_text_are_refused(argv: list[str], ludens: Run) -> None:
+    ran = ludens(*argv, b"\xff".decode(errors="surrogateescape"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "not valid UTF-8" in ran.err

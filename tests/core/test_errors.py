@@ -6,9 +6,11 @@ import inspect
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ludens.core import errors
-from ludens.core.errors import LudensError, MissingExtra, MoveError, UnknownName
+from ludens.core.errors import BadFile, BadOption, Illegal, LudensError, MissingExtra, MoveError, UnknownName
 
 
 def drawn() -> dict[str, str | None]:
@@ -70,3 +72,27 @@ def test_unknown_names_come_with_help(name: str, known: list[str], told: str) ->
 
 def test_a_missing_extra_says_how_to_get_it() -> None:
     assert str(MissingExtra("pong", "atari")) == "pong needs the extra 'atari': pip install 'ludens[atari]'."
+
+
+LONG = st.one_of(
+    st.text(min_size=1, max_size=8).map(lambda part: (part * 10_000)[:10_000]),
+    st.text(alphabet="ab'\"\\ \n=/", min_size=200, max_size=1000).map(lambda part: part * 10),
+)
+
+
+@given(LONG)
+def test_long_values_lose_their_middle(value: str) -> None:
+    for wrong in (
+        BadOption(f"option 'rows' must be a whole number, not {value!r}."),
+        BadFile(f"cannot read {value!r}, line 3 (part={value!r}): no such file."),
+        Illegal(f"({value!r}) is not legal; the seat's own moves are 'a' and 'b'."),
+    ):
+        assert len(str(wrong)) <= 600
+        assert str(type(wrong)(*wrong.args)) == str(wrong)
+    assert len(str(BadFile(f"{value} isn't '{value}'"))) <= 1500
+    assert str(wrong).endswith(" is not legal; the seat's own moves are 'a' and 'b'.")
+
+
+def test_usual_values_are_shown_whole() -> None:
+    path = "/home/somebody/a long folder name/" + "x" * 100
+    assert repr(path) in str(BadFile(f"cannot read {path!r}: it's a folder, and " + "must be a file " * 20))

@@ -164,6 +164,14 @@ def test_other_replies_are_rejected_with_a_reason(reply: str, error: type[MoveEr
     assert len(str(refused.value)) < 400
 
 
+@pytest.mark.parametrize("name", ["<think>", "<thinking>", "<thought>", "<reasoning>", "◁think▷", "[THINK]"])
+def test_every_kind_of_reasoning_ends_where_it_is_closed(name: str) -> None:
+    closed = f"{name[0]}/{name[1:]}"
+    assert without_reasoning(f"a{name}b{name}c{closed}d") == "ad"
+    assert without_reasoning(f"a{name}b") == "a"
+    assert without_reasoning(f"a{closed}d") == "d"
+
+
 @pytest.mark.parametrize("reply", MEGABYTE, ids=lambda reply: reply[:12].strip() or repr(reply[:1]))
 def test_a_megabyte_is_read_in_linear_time(reply: str) -> None:
     """A quadratic reader would need hours."""

@@ -113,3 +113,19 @@ def test_twins_of_gomoku_have_the_same_crossings_in_other_colours() -> None:
 def test_impossible_openings_are_refused() -> None:
     with pytest.raises(BadOption, match="no level opening of 9 moves"):
         board_game("tic_tac_toe", "opening=9").start(0)
+
+
+@pytest.mark.parametrize("spec", ["gomoku?size=11", "breakthrough?rows=5&columns=5"])
+def test_twins_that_cannot_be_had_are_refused_soon(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No opening is searched twice, however often it is drawn."""
+    game, searched = board_game(spec, "twins=true&opening=1"), list[tuple[int, ...]]()
+    search = type(game).level
+
+    def level(self: BoardGame, state: SpielState) -> bool:
+        searched.append(tuple(state.spiel.history()))
+        return search(self, state)
+
+    monkeypatch.setattr(type(game), "level", level)
+    with pytest.raises(BadOption, match="no pair of level openings of 1 move "):
+        game.start(0)
+    assert len(searched) == len(set(searched)) > 1

@@ -99,6 +99,8 @@ def test_controls_are_the_same_models_blind() -> None:
         (["openai/x?blind=true"], {"blind_control": True}, "already has the option blind"),
         (["openai/x?style=direct"], {"prompt_options": {"style": "cot"}}, "style=direct, but --style is cot"),
         (["openai/x", "openai/y"], {"names": ["one"]}, "2 entrants but 1 names"),
+        (["openai/x"], {"names": [""]}, "'' is no name"),
+        (["openai/x"], {"names": ["a\nb"]}, "is no name"),
         (["openai/x", "openai/y"], {"names": ["one", "one"]}, "two entrants have the name 'one'"),
         (
             ["openai/x", "openai/y"],

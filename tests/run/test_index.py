@@ -451,3 +451,11 @@ async def test_an_index_that_lacks_a_row_is_not_used(tmp_path: Path) -> None:
     head, first, _, *rest = (tmp_path / INDEX).read_bytes().splitlines(keepends=True)
     (tmp_path / INDEX).write_bytes(b"".join([head, first, *rest]))
     assert reports(tmp_path) == expected
+
+
+@given(st.integers(-2, 2), st.integers(-1, 1), st.sampled_from(["", "x"]))
+def test_a_line_has_the_job_of_its_episode_whatever_it_is(seed: int, seating: int, name: str) -> None:
+    row = EpisodeRow(name, name, name, seed, seating)
+    fields = orjson.loads(row.to_json())
+    assert {"key", "entrant", "task", "seed", "seating"} == set(fields)
+    assert EpisodeRow.from_dict(fields) == row

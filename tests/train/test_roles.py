@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -19,8 +21,9 @@ from ludens.core.view import Picture  # noqa: E402
 from ludens.models import model  # noqa: E402
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
+from ludens.train.nano.model import LivePolicy  # noqa: E402
 from ludens.train.nano.roles import RolePolicy  # noqa: E402
-from ludens.train.policy import TokenSample  # noqa: E402
+from ludens.train.policy import Player, TokenSample  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
 GAME = ludens.make("tic_tac_toe")
@@ -58,6 +61,17 @@ def test_each_prompt_is_answered_and_scored_by_its_role() -> None:
     assert scores.entropy.shape == scores.mask.shape
     assert scores.state is not None
     assert len(scores.state) == 4
+
+
+@pytest.mark.parametrize("made", [policy, split], ids=["one", "roles"])
+def test_players_share_a_model_and_those_of_a_copy_have_another(made: Callable[[], LivePolicy]) -> None:
+    learner = made()
+    players = learner.agent(), learner.agent(), learner.explorer(0.5)
+    frozen = learner.frozen()
+    one, same, explorer, other = (cast(Player, player).model for player in (*players, frozen.agent()))
+    assert one is same
+    assert (one.sampler, explorer.sampler, other.sampler) == (learner, learner, frozen)  # type: ignore[attr-defined]
+    assert (one.explore, explorer.explore) == (0.0, 0.5)  # type: ignore[attr-defined]
 
 
 def test_only_the_role_that_plays_learns(tmp_path: Path) -> None:

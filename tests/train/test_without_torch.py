@@ -137,7 +137,7 @@ def test_the_model_in_the_package(
 @pytest.mark.parametrize(
     ("spec", "error", "words"),
     [
-        ("nano/no/such/folder", BadFile, "no/such/folder holds no nano model: it has no file nano.json"),
+        ("nano/no/such/folder", BadFile, "'no/such/folder' holds no nano model: it has no file nano.json"),
         ("nano/{}@http://host", BadOption, "takes no address"),
         ("nano/{}?temprature=1", UnknownName, "did you mean 'temperature'"),
         ("nano/{}?temperature=9", BadOption, "at most 2"),

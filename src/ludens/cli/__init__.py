@@ -67,7 +67,7 @@ FIRST = """Vision-language models, bots and people play multi-agent visual games
 
 def app(called: str = "") -> App:
     """The cyclopts application. Only the called command is imported, and its docstring is its help."""
-    from cyclopts import App
+    from cyclopts import App, Parameter
 
     from ludens import __version__
     from ludens.cli.arguments import Help
@@ -82,6 +82,8 @@ def app(called: str = "") -> App:
         exit_on_error=False,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
+        # Words are taken as they are: a folder may be named "[1]".
+        default_parameter=Parameter(json_list=False, json_dict=False),
     )
     application.help_flags = ("--help", "-h")
     for position, (name, (path, line)) in enumerate(COMMANDS.items()):
@@ -93,10 +95,14 @@ def app(called: str = "") -> App:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 1 failure, 2 usage error, 130 interrupted."""
-    from ludens.cli.guard import run_guarded
-
     words = list(sys.argv[1:] if argv is None else argv)
     if not words:
         print(FIRST)
         return 0
-    return run_guarded(app(words[0] if words else ""), words)
+    try:
+        from ludens.cli.guard import run_guarded
+
+        return run_guarded(app(words[0]), words)
+    except KeyboardInterrupt:  # also while modules are imported, which takes most of a second
+        print("\nludens: stopped.", file=sys.stderr)
+        return 130

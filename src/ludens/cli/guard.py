@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from ludens.core.errors import UnknownName, UsageError
+from ludens.core.plain import one_line, shorten_values, storable
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -35,6 +36,9 @@ def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")  # characters that the encoding lacks become "?"
     try:
+        for token in tokens:
+            if token != storable(token):
+                raise UsageError(f"the argument {token!r} is not valid UTF-8.")
         code = app(tokens)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
@@ -42,15 +46,14 @@ def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
         return usage_error(_message(error))
     except UsageError as error:
         return usage_error(str(error))
-    except KeyboardInterrupt:
-        print("\nludens: stopped.", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         _discard_output()  # the reader (`head`, a pager) has exited
         return BROKEN_PIPE
     except OSError as error:
         if error.errno not in _DISK_FULL:
-            return _bug()
+            # Commands check the files they are given; what only the system finds is no bug either.
+            reason = (error.strerror or str(error)).lower()
+            return usage_error(f"{error.filename!r}: {reason}.") if error.filename is not None else _bug()
         _discard_output()
         print(f"ludens: cannot write: {(error.strerror or str(error)).lower()}.", file=sys.stderr)
         return FAILED
@@ -78,7 +81,7 @@ def _bug() -> int:
 
 
 def usage_error(message: str) -> int:
-    print(f"ludens: {message}", file=sys.stderr)
+    print(f"ludens: {one_line(shorten_values(message))}", file=sys.stderr)
     return USAGE_ERROR
 
 

@@ -31,7 +31,7 @@ from ludens.cli.arguments import (
 )
 from ludens.cli.output import aside
 from ludens.core.episode import Episode
-from ludens.core.errors import BadFile, BadOption
+from ludens.core.errors import BadOption
 from ludens.core.policy import Setter, confirm, permit
 from ludens.models.ledger import Budget
 from ludens.run.task import import_suite
@@ -161,9 +161,9 @@ async def serve_app(app: Any, host: str, port: int, announce: Callable[[int], No
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         listening.close()
-        raise BadOption(f"cannot listen on {host}:{port}: {error.strerror or error}.") from None
+        raise _cannot_listen(host, port, error) from None
     listening.listen(100)  # connections wait while the application starts
     announce(listening.getsockname()[1])
     await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve(sockets=[listening])
@@ -230,6 +230,13 @@ def web(
         print("Stopped.")
 
 
+def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> BadOption:
+    """Names that cannot be looked up have errors with negative numbers, or none at all."""
+    number = error.errno if isinstance(error, OSError) else 0
+    reason = os.strerror(number).lower() if number and number > 0 else "there is no such host"
+    return BadOption(f"cannot listen on {host!r}, port {port}: {reason}.")
+
+
 async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
     from ludens.web.app import make_app
     from ludens.web.connections import listen
@@ -238,9 +245,8 @@ async def _serve(settings: WebSettings, port: int, open_page: bool) -> None:
     access, app = settings.access, make_app(settings)
     try:
         runner, server = await listen(app, access.host, port, access.proxies)
-    except OSError as error:
-        reason = os.strerror(error.errno).lower() if error.errno else str(error)
-        raise BadFile(f"cannot listen on {access.host}, port {port}: {reason}.") from None
+    except (OSError, UnicodeError) as error:
+        raise _cannot_listen(access.host, port, error) from None
     try:
         address = access.url or _address(access.public_name, server.sockets[0].getsockname()[1])
         own_address = f"{address}/?token={access.organiser}"

@@ -25,14 +25,17 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
 
-from ludens.core.plain import shorten
+from ludens.core.plain import shorten, shorten_values
 
 if TYPE_CHECKING:
     from ludens.core.agent import Reply
 
 
 class LudensError(Exception):
-    """Base class of all exceptions that Ludens raises."""
+    """Base class of all exceptions that Ludens raises. Very long values lose their middle in the message."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(shorten_values(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class UsageError(LudensError):
@@ -101,7 +104,8 @@ class MissingKey(UsageError):
     """No environment variable holds the API key of a model."""
 
     def __init__(self, model: str, *variables: str) -> None:
-        super().__init__(f"{model} needs an API key: set the environment variable {' or '.join(variables)}.")
+        names = " or ".join(variables)
+        super().__init__(f"{shorten(model)} needs an API key: set the environment variable {names}.")
 
 
 class ModelRejected(UsageError):

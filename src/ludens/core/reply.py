@@ -24,8 +24,9 @@ _BLANKS = (
 """Unicode white space, zero-width characters included."""
 _WRAPPERS = _BLANKS + "\"'`*_.,;:!<>[](){}“”‘’"
 _DECORATION = _WRAPPERS + "#-•$\\"
-_TAG = re.compile(r"<(/?)(?ai:think|thinking|thought|reasoning)>|◁(/?)(?ai:think)▷|\[(/?)THINK\]")
-_CLOSING_TAG = re.compile(r"</(?ai:think|thinking|thought|reasoning)>|◁/(?ai:think)▷|\[/THINK\]")
+_TAGS = r"<%s(?ai:think|thinking|thought|reasoning)>|◁%s(?ai:think)▷|\[%sTHINK\]"
+"""Around reasoning, with what comes before each name."""
+_TAG, _CLOSING_TAG = (re.compile(_TAGS.replace("%s", slash)) for slash in ("(/?)", "/"))
 _FRAME = re.compile(r"</?(?ai:answer)>|<\|(?:begin|end)_of_box\|>|\\(?:boxed|(?:text|math)(?:bf|rm|tt)?)\{")
 """Tags and LaTeX that models put around an answer."""
 _SPACES = re.compile(r"\s+")

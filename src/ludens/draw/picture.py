@@ -234,6 +234,10 @@ class Picture:
         """A flat grey picture of the same size: the blind control."""
         return Picture(np.zeros((self.height, self.width), np.uint8), np.full((1, 3), _GREY, np.uint8))
 
+    def within(self, px: int) -> Picture:
+        """The picture itself where its longer side has at most `px` pixels, else scaled to that."""
+        return self if max(self.width, self.height) <= px else self.resized(px)
+
     def resized(self, px: int) -> Picture:
         """The picture scaled smoothly, in true colour, so that its longer side is `px`."""
         longest = max(self.width, self.height)

@@ -180,7 +180,7 @@ class Chess(BoardGame):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.fen and not _FEN.fullmatch(self.fen):
-            raise BadOption(f"option 'fen' of chess is not a position: {self.fen[:80]!r}.")
+            raise BadOption(f"option 'fen' of chess is not a position: {self.fen!r}.")
         if self.fen and (fault := _fault(self.fen)):
             raise BadOption(f"option 'fen' of chess cannot be played: {fault}.")
 

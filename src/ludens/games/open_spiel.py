@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ludens.core.errors import BadOption, MissingPackage
 from ludens.core.game import Game
 from ludens.core.options import option
+from ludens.core.plain import plural
 from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.twins import TwinGame
@@ -262,18 +263,17 @@ class BoardGame(TwinGame[SpielState], SpielGame):
                 return None
         return state
 
-    def _level_openings(self, seed: int) -> Iterator[tuple[SpielState, Stream]]:
-        random = stream(seed, "opening")
+    def _level_openings(self, random: Stream, judge: OpeningJudge) -> Iterator[SpielState]:
         for _ in range(OPENING_ATTEMPTS):
             state = self._opening(random)
-            if state is not None and self.level(state):
-                yield state, random
+            if state is not None and judge.level(state):
+                yield state
 
-    def _twin(self, first: SpielState, random: Stream) -> SpielState | None:
-        good, words = set(self.good_moves(first)), self._words(first)
+    def _twin(self, first: SpielState, random: Stream, judge: OpeningJudge) -> SpielState | None:
+        good, words = judge.good_moves(first), self._words(first)
         for _, other in zip(range(TWIN_ATTEMPTS), self.candidates(first, random), strict=False):
             same = other.to_act == first.to_act and self._words(other) == words
-            if same and self.level(other) and good.isdisjoint(self.good_moves(other)):
+            if same and judge.level(other) and good.isdisjoint(judge.good_moves(other)):
                 return other
         return None
 
@@ -283,20 +283,44 @@ class BoardGame(TwinGame[SpielState], SpielGame):
     def _none(self) -> BadOption:
         moves = self.opening or self.usual_opening
         kind = "pair of level openings" if self.twins else "level opening"
-        return BadOption(f"no {kind} of {moves} moves was found in {self.name}: choose another `opening`.")
+        return BadOption(
+            f"no {kind} of {plural(moves, 'move')} was found in {self.name}: choose another `opening`."
+        )
+
+
+class OpeningJudge:
+    """What the search of a game says about openings; short ones come up again and again."""
+
+    def __init__(self, game: BoardGame) -> None:
+        self._game = game
+        self._level: dict[tuple[int, ...], bool] = {}
+        self._good: dict[tuple[int, ...], frozenset[str]] = {}
+
+    def level(self, state: SpielState) -> bool:
+        moves = tuple(state.spiel.history())
+        if moves not in self._level:
+            self._level[moves] = self._game.level(state)
+        return self._level[moves]
+
+    def good_moves(self, state: SpielState) -> frozenset[str]:
+        moves = tuple(state.spiel.history())
+        if moves not in self._good:
+            self._good[moves] = frozenset(self._game.good_moves(state))
+        return self._good[moves]
 
 
 @lru_cache(maxsize=4096)
 def _world(game: BoardGame, seed: int) -> SpielState:
-    for state, _ in game._level_openings(seed):
+    for state in game._level_openings(stream(seed, "opening"), OpeningJudge(game)):
         return state
     raise game._none()
 
 
 @lru_cache(maxsize=4096)
 def _pair(game: BoardGame, seed: int) -> tuple[SpielState, SpielState]:
-    for state, random in game._level_openings(seed):
-        twin = game._twin(state, random)
+    random, judge = stream(seed, "opening"), OpeningJudge(game)
+    for state in game._level_openings(random, judge):
+        twin = game._twin(state, random, judge)
         if twin is not None:
             return state, twin
     raise game._none()

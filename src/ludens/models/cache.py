@@ -94,7 +94,7 @@ class AnswerFile:
                 self._thread, lambda: job(self._connect())
             )
         except (sqlite3.Error, OSError) as error:
-            raise BadFile(f"cannot use {self.path} as a cache of answers: {error}.") from None
+            raise BadFile(f"cannot use {str(self.path)!r} as a cache of answers: {error}.") from None
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:

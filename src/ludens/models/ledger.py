@@ -140,19 +140,20 @@ def load_prices(path: Path | None) -> dict[str, Price]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"cannot read prices from {path}: {error}.") from None
+        raise BadFile(f"cannot read prices from {str(path)!r}: {error}.") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadFile(f"{path} is not TOML: {error}.") from None
+        raise BadFile(f"{str(path)!r} is not TOML: {error}.") from None
     return {name: _price(path, name, table) for name, table in tables.items()}
 
 
 def _price(path: Path, name: str, table: object) -> Price:
     if not isinstance(table, dict) or set(table) != {"input", "output"}:
         hint = "" if '"' in name or not isinstance(table, dict) else " (names with dots need quotes)"
-        raise BadFile(f"{path}: {name!r} must have two entries, input and output{hint}.")
+        raise BadFile(f"{str(path)!r}: {name!r} must have two entries, input and output{hint}.")
     for word, value in table.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MILLION:
-            raise BadFile(f"{path}: {word} of {name!r} must be dollars per million tokens, not {value!r}.")
+            entry = f"{word} of {name!r}"
+            raise BadFile(f"{str(path)!r}: {entry} must be dollars per million tokens, not {value!r}.")
     return Price(float(table["input"]), float(table["output"]))
 
 

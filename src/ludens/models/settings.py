@@ -179,7 +179,7 @@ def _json_object(text: str) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         read = None
     if not isinstance(read, dict):
-        raise BadOption(f"option 'extra' must be a JSON object, not {text[:60]!r}.")
+        raise BadOption(f"option 'extra' must be a JSON object, not {text!r}.")
     return read
 
 

@@ -111,7 +111,7 @@ def read_header(line: bytes) -> Header:
             f"the set has format {header.format}; this version of Ludens reads formats up to {FORMAT}"
         )
     if not NAME.fullmatch(header.name):
-        raise BadFile(f"{header.name[:60]!r} is not a name of a set: use small letters, digits, - and _")
+        raise BadFile(f"{header.name!r} is not a name of a set: use small letters, digits, - and _")
     if not _SHA256.fullmatch(header.sha256):
         raise BadFile("the manifest's header has no hash")
     return header
@@ -119,18 +119,18 @@ def read_header(line: bytes) -> Header:
 
 def check_entry(entry: Entry, kind: str) -> None:
     """Raise a BadFile where an entry breaks a rule of the format."""
-    where = f"entry {entry.id[:60]!r}"
+    where = f"entry {entry.id!r}"
     if not NAME.fullmatch(entry.id):
         raise BadFile(f"{where} has an id with other characters than small letters, digits, - and _")
     if entry.kind != kind:
-        raise BadFile(f"{where} is a {entry.kind[:60]!r} in a set of kind {kind!r}")
+        raise BadFile(f"{where} is a {entry.kind!r} in a set of kind {kind!r}")
     if not entry.files or not all(ROLE.fullmatch(role) for role in entry.files):
         raise BadFile(f"{where} has no files, or roles that are not lower-case words")
     if kind == PAIR and set(entry.files) != set(PAIR_ROLES):
         raise BadFile(f"{where} is half a pair: it needs one file 'original' and one 'modified'")
     for file in entry.files.values():
         if not _FILE.fullmatch(file.name) or ".." in file.name:
-            raise BadFile(f"{where} names {file.name[:100]!r}, which is not a .png or .jpg inside the folder")
+            raise BadFile(f"{where} names {file.name!r}, which is not a .png or .jpg inside the folder")
         if not _SHA256.fullmatch(file.sha256):
             raise BadFile(f"{where} has no SHA-256 of {file.name!r}")
         check_size(file.width, file.height)

@@ -18,6 +18,7 @@ import orjson
 from ludens.agents import import_agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.core.options import configure
+from ludens.core.plain import one_line
 from ludens.core.policy import confirm, game_accesses
 from ludens.core.registry import make
 from ludens.core.spec import Spec, parse_spec
@@ -149,6 +150,9 @@ def entrants_of(
     if names and len(names) != len(specs):
         raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
     chosen = list(names) if names else short_names(full)
+    for name in names:
+        if not name or name != one_line(name):
+            raise BadOption(f"{name!r} is no name for an entrant: a name is one line of printable text.")
     repeated = [name for name, times in Counter(chosen).items() if times > 1]
     if repeated:
         raise BadOption(f"two entrants have the name {repeated[0]!r}.")

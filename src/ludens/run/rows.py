@@ -10,7 +10,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache, partial
 from hashlib import blake2b
 from math import isfinite
@@ -153,8 +153,13 @@ class EpisodeRow:
 
 _NAMES = tuple(f.name for f in fields(EpisodeRow))
 _USAGE = tuple(f.name for f in fields(Usage))
-_BARE = EpisodeRow("", "", "", -1, -1)
-_DEFAULTS = {name: getattr(_BARE, name) for name in _NAMES}
+_BARE = EpisodeRow("", "", "", 0, 0)
+_ALWAYS = object()
+_DEFAULTS = {
+    f.name: _ALWAYS if f.default is f.default_factory is MISSING else getattr(_BARE, f.name)
+    for f in fields(EpisodeRow)
+}
+"""What need not be written; fields without a default are always written."""
 
 
 class Outcome(NamedTuple):

@@ -296,9 +296,7 @@ class FileView(View):
         return self.images(state, seat)[0]
 
     def images(self, state: FileQuestion, seat: str) -> tuple[Picture, ...]:
-        pictures = (Drawn.from_bytes(data) for data in state.row.pictures)
-        px = self.render.size
-        return tuple(p if max(p.width, p.height) <= px else p.resized(px) for p in pictures)
+        return tuple(Drawn.from_bytes(data).within(self.render.size) for data in state.row.pictures)
 
     def notes(self, state: FileQuestion, seat: str) -> str:
         row = state.row

@@ -510,16 +510,16 @@ def _tables(file: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadFile(f"{file} cannot be read: {error.strerror or error}.") from None
+        raise BadFile(f"{str(file)!r} cannot be read: {error.strerror or error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadFile(f"{file} is not TOML: {error}.") from None
+        raise BadFile(f"{str(file)!r} is not TOML: {error}.") from None
     base = tables.pop("extends", None)
     if base is None:
         return tables
     if not isinstance(base, str):
         raise BadOption(f"{file}: extends must name a recipe, a TOML file.")
     if file.resolve() in extended_by:
-        raise BadFile(f"{file} extends itself.")
+        raise BadFile(f"{str(file)!r} extends itself.")
     merged = _tables(file.parent / base, (*extended_by, file.resolve()))
     for name, table in tables.items():
         old = merged.get(name)

@@ -76,7 +76,7 @@ def _bind(recipe: Recipe, folder: Path) -> None:
         try:
             stored = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
-            raise BadFile(f"{file} cannot be read: {error}.") from None
+            raise BadFile(f"{str(file)!r} cannot be read: {error}.") from None
         stored = _completed(stored)
         # A server may come back at another address.
         if {**stored, "server": None} != {**values, "server": None}:

@@ -284,7 +284,7 @@ def read_networks(texts: Iterable[str]) -> tuple[Network, ...]:
             network = ip_network(text, strict=False)
         except ValueError:
             raise BadOption(
-                f"--trusted-proxy must be an address or a network such as 10.0.0.0/8, not {text[:60]!r}."
+                f"--trusted-proxy must be an address or a network such as 10.0.0.0/8, not {text!r}."
             ) from None
         if not network.prefixlen:
             raise BadOption(f"--trusted-proxy {text} would believe everybody: give the addresses of proxies.")
@@ -302,7 +302,7 @@ def read_url(text: str) -> str:
     if not valid:
         raise BadOption(
             "--url must be http:// or https:// with a name and no path, "
-            f"such as https://games.example.org, not {text[:80]!r}."
+            f"such as https://games.example.org, not {text!r}."
         )
     return str(url.origin())
 

@@ -11,12 +11,13 @@ import ludens
 from ludens.core.errors import BadOption, MissingExtra
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
-from ludens.games.viki.camera import EGO, Kitchens, Projection, RoomCamera, metres
+from ludens.games.viki.camera import EGO, ROOM, Kitchens, Projection, RoomCamera, metres
 from ludens.games.viki.checker import check
 from ludens.games.viki.models import SOURCES, THINGS, _decimated, model_file
 from ludens.games.viki.sources import SEAT
 from ludens.games.viki.world import KINDS, ROBOTS, Scene
 from ludens.pictures import open_set
+from ludens.testing import check_game
 
 SET = "viki-8"
 
@@ -50,8 +51,29 @@ def test_levels_through_cameras(level: str) -> None:
         assert state.returns[SEAT] == 1.0
         assert "Positions" in view.text(state, SEAT) or level != "trace"
     assert len(seen) > 3
-    assert "cameras" in view.rules(SEAT)
+    assert "camera" in view.rules(SEAT)
     assert all(f"{kind}: {source.looks}" in view.rules(SEAT) for kind, source in SOURCES.items())
+
+
+@pytest.mark.parametrize("level", ["activate", "plan", "trace"])
+def test_the_size_asked_for(level: str) -> None:
+    """Larger pictures are made smaller; the coordinates of level 3 stay those of the file."""
+    game = ludens.make(f"viki/{level}?look=camera")
+    state, whole = game.start(0), (EGO if level == "trace" else ROOM)
+    for size in (512, 640, 1024):
+        view = view_of(game, RenderOptions(size=size), 0)
+        for picture in view.images(state, SEAT):
+            assert max(picture.width, picture.height) == min(size, max(whole))
+            assert picture.width * whole[1] == pytest.approx(picture.height * whole[0], rel=0.01)
+    assert state.setup.size == EGO
+    with pytest.raises(BadOption, match="512"):
+        view_of(game, RenderOptions(size=256), 0)
+
+
+@pytest.mark.parametrize("level", ["activate", "plan", "trace"])
+def test_conformance_through_cameras(level: str) -> None:
+    views = tuple(RenderOptions(size=size) for size in (512, 640))
+    check_game(ludens.make(f"viki/{level}?look=camera"), seeds=(0, 1), views=views)
 
 
 def test_paths_are_seen_from_the_robot_that_marks_them() -> None:

@@ -155,6 +155,29 @@ def test_unknown_names_are_named(action: dict[str, list[str]], reason: str) -> N
     assert reason in view_of(state.game, RenderOptions(), 0).notes(state, SEAT)
 
 
+def test_words_follow_the_step_penalty() -> None:
+    """Where length does not count, neither rules nor feedback say that a longer plan is wrong."""
+    rules, said = {}, {}
+    for penalty in (True, False):
+        game = PlanLevel(step_penalty=penalty, feedback=1)
+        view, state = view_of(game, RenderOptions(), 0), PlanState(game, GIVEN)
+        before = view.notes(state, SEAT)
+        answered(state, LONG)
+        rules[penalty], said[penalty] = view.rules(SEAT), view.notes(state, SEAT).removeprefix(before)
+    assert "no shorter plan" in rules[True]
+    assert "short" not in rules[False]
+    assert "are enough" in said[True]
+    assert not said[False]
+
+
+def test_one_picture_is_one_camera() -> None:
+    levels = {"viki/activate": True, "viki/plan": True, "viki/trace": False}
+    for level, several in levels.items():
+        game = ludens.make(f"{level}?look=camera")
+        rules = view_of(game, RenderOptions(), 0).rules(SEAT)
+        assert ("several cameras" in rules) == several
+
+
 def test_errands_come_from_the_plan() -> None:
     """R1 moves to the apple, which it reaches for there; the fixed arm R2 reaches for the pear."""
     plan = (

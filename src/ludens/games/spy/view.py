@@ -90,8 +90,7 @@ class SpyView(View):
         picture = set_of(pair.source).picture(pair.entry, source)
         if pair.noise == BLANK and role == "modified":
             picture = picture.blank()
-        small = max(picture.width, picture.height) <= self.render.size
-        return picture if small else picture.resized(self.render.size)
+        return picture.within(self.render.size)
 
     @property
     def has_text(self) -> bool:

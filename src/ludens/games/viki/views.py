@@ -28,7 +28,7 @@ from ludens.games.viki.floor import (
     straight_line,
 )
 from ludens.games.viki.forms import paths_form, plan_form, step_form, tell_answer, turn_form, types_form
-from ludens.games.viki.levels import ActivateState, AnswerState, Level, PlanState, TraceState
+from ludens.games.viki.levels import ActivateState, AnswerState, Level, PlanLevel, PlanState, TraceState
 from ludens.games.viki.replies import (
     MESSAGE,
     POINTS,
@@ -263,6 +263,8 @@ class Map:
 
 PICTURES = 256
 """Pictures of a level that are kept in memory."""
+_SMALLEST_PHOTOGRAPH = 512
+"""The size at which the labels in camera pictures, which are 800 pixels wide, can still be read."""
 MESSAGES = 20
 """The latest messages that are shown."""
 
@@ -327,7 +329,7 @@ class LevelView(SceneView):
         super().__init__(game, render, seed)
         self.look = game.look
         # All episodes of a group show one scene.
-        self._drawn = lru_cache(maxsize=PICTURES)(self._draw)
+        self._shown = lru_cache(maxsize=PICTURES)(self._show)
 
     def floor(self, state: AnswerState, seat: str) -> FloorPlan:
         return FloorPlan(state.scene)
@@ -336,10 +338,21 @@ class LevelView(SceneView):
         return self.images(state, seat)[0]
 
     def images(self, state: AnswerState, seat: str) -> tuple[Picture, ...]:
-        return state.setup.pictures or (self._drawn(state.setup, self.you(state, seat)),)
+        return self._shown(state.setup, self.you(state, seat))
 
-    def _draw(self, setup: SceneSetup, you: str) -> Picture:
-        return self._map.picture(FloorPlan(setup.scene), you)
+    def _show(self, setup: SceneSetup, you: str) -> tuple[Picture, ...]:
+        """Released pictures stay as they are: their pixels are the coordinates that their prompts ask for."""
+        if not setup.pictures:
+            return (self._map.picture(FloorPlan(setup.scene), you),)
+        return setup.pictures if self.game.data else tuple(p.within(self.render.size) for p in setup.pictures)
+
+    @property
+    def smallest(self) -> int:
+        return _SMALLEST_PHOTOGRAPH if self.game.look == "camera" else super().smallest
+
+    @property
+    def enlarges(self) -> bool:
+        return self.game.look == "map" and not self.game.data
 
     def text(self, state: Any, seat: str) -> str:
         return super().text(state, seat) if self.has_text else View.text(self, state, seat)
@@ -390,7 +403,12 @@ class ActivateView(LevelView):
 class PlanView(LevelView):
     """Level 2."""
 
+    game: PlanLevel
     templates_file = "plan.md"
+
+    def values(self, seat: str) -> dict[str, object]:
+        right = "shortest" if self.game.step_penalty else "any"
+        return {**super().values(seat), "right": self.templates.fill(f"right {right}")}
 
     def form(self, state: PlanState, seat: str) -> Plan:
         floor = None if self.game.data else self.floor(state, seat)
@@ -404,7 +422,10 @@ class PlanView(LevelView):
 
     def _attempts(self, state: PlanState, seat: str, tell: Callable[[str], str]) -> str:
         parts = [super().notes(state, seat)]
-        for number, (answer, verdict) in enumerate(zip(state.answers, state.verdicts, strict=True), 1):
+        tried = zip(state.answers, state.verdicts, state.accuracies, strict=True)
+        for number, (answer, verdict, accuracy) in enumerate(tried, 1):
+            if accuracy == 1.0:
+                continue
             answer = tell(answer)[:4000] if answer else "(unreadable)"
             parts.append(self.templates.fill("attempt", number=number, answer=answer))
             if state.game.told:

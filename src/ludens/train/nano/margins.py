@@ -42,7 +42,7 @@ def read_margins(folder: Path) -> Margins:
             return {}
         return {kind: tuple(map(_margin, margins)) for kind, margins in stored["margins"].items()}
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadFile(f"{file} has no margins of a nano model: {error}.") from None
+        raise BadFile(f"{str(file)!r} has no margins of a nano model: {error}.") from None
 
 
 def _weights(folder: Path) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from time import perf_counter
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
+from ludens.core.agent import Agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
@@ -14,7 +17,9 @@ from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
 from ludens.models.generation import out_of_memory
+from ludens.models.settings import PromptOptions
 from ludens.train.nano.inputs import Vocabulary, main_picture, offered, short_prompt
+from ludens.train.policy import Player, Policy
 
 
 class Sampler(Protocol):
@@ -158,3 +163,28 @@ class LiveModel(NanoModel[SeededSampler]):
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         prompts, pictures, seeds, answers = zip(*questions, strict=True)
         return self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
+
+
+class LivePolicy(Policy):
+    """A policy that draws replies itself (`SeededSampler`): its players use the weights in training."""
+
+    @cached_property
+    def _models(self) -> dict[float, LiveModel]:
+        """Share of explored choices to the model that explores so many."""
+        return {}
+
+    def agent(self, *, blind: bool = False) -> Agent:
+        return Player(self._live(), PromptOptions(blind=blind), policy=self)
+
+    def explorer(self, share: float) -> Agent:
+        return Player(self._live(share), policy=self)
+
+    def _live(self, explore: float = 0.0) -> LiveModel:
+        sampler = cast(SeededSampler, self)
+        return self._models.setdefault(explore, LiveModel(lambda: sampler, explore))
+
+    def _twin(self) -> Self:
+        """A shallow copy with players of its own."""
+        twin = copy.copy(self)
+        vars(twin).pop("_models", None)
+        return twin

@@ -59,7 +59,7 @@ def nano_model(spec: Spec) -> NanoModel[Sampler]:
     if not holds_nano(folder):
         if folder == SHIPPED:
             raise BadFile("this build ships no nano weights; train them with ludens train recipes/nano.toml.")
-        raise BadFile(f"{folder} holds no nano model: it has no file {SETTINGS}.")
+        raise BadFile(f"{str(folder)!r} holds no nano model: it has no file {SETTINGS}.")
     unnamed = {"batch"} if settings.device == "int8" else {"batch", "device"}
     identity = {name: text for name, text in spec.options.items() if name not in unnamed}
     model = NanoModel(str(Spec(spec.name, None, identity)), lambda: _load(spec.name, folder, settings))

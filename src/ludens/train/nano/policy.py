@@ -17,20 +17,18 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from ludens.core.agent import Agent
 from ludens.core.errors import BadOption
 from ludens.core.files import write_atomically
 from ludens.core.spending import spending
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
-from ludens.models.settings import PromptOptions
 from ludens.train import sharding
 from ludens.train.nano.inputs import PROMPTS, Offer, Vocabulary, clipped, offers_of, shrink
-from ludens.train.nano.model import LiveModel
+from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
-from ludens.train.policy import Player, Policy, Scores, TokenSample
+from ludens.train.policy import Scores, TokenSample
 from ludens.train.update import drawn_values, entropies, left_padded, right_padded
 
 _ONE_BY_ONE = Lock()
@@ -39,7 +37,7 @@ PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
 
 
-class NanoPolicy(Policy):
+class NanoPolicy(LivePolicy):
     """Network and vocabulary. Sampling at temperature 0 is greedy."""
 
     def __init__(
@@ -72,20 +70,10 @@ class NanoPolicy(Policy):
         self._never = torch.tensor(self._suppressed, device=self.device)
         self._pictures: OrderedDict[str, Tensor] = OrderedDict()
         self._graphs = Graphs.on(self.device)
-        self._models: dict[float, LiveModel] = {}
 
     @property
     def device(self) -> torch.device:
         return self._device
-
-    def agent(self, *, blind: bool = False) -> Agent:
-        return Player(self._live(), PromptOptions(blind=blind), policy=self)
-
-    def explorer(self, share: float) -> Agent:
-        return Player(self._live(share), policy=self)
-
-    def _live(self, explore: float = 0.0) -> LiveModel:
-        return self._models.setdefault(explore, LiveModel(lambda: self, explore))
 
     def parameters(self) -> list[Parameter]:
         return [parameter for parameter in self.network.parameters() if parameter.requires_grad]
@@ -247,13 +235,13 @@ class NanoPolicy(Policy):
         if not self.sharded:
             return self
         weights = {name: sharding.whole(value) for name, value in self.network.named_parameters()}
-        twin = copy.copy(self)
-        twin.network, twin.sharded, twin._models = copy.deepcopy(self._skeleton), False, {}
+        twin = self._twin()
+        twin.network, twin.sharded = copy.deepcopy(self._skeleton), False
         sharding.fill(twin.network, weights, dict(self.network.named_buffers()))
         return twin
 
     def frozen(self) -> NanoPolicy:
-        twin = copy.copy(self)
+        twin = self._twin()
         if self.sharded:
             share = partial(sharding.share_out, units=(), device=self.device)
             twin.network = sharding.frozen_copy(self.network, self._skeleton, share, self.device)
@@ -261,7 +249,6 @@ class NanoPolicy(Policy):
             twin.network = copy.deepcopy(self.network).requires_grad_(False).eval()
         twin.generator = torch.Generator(self.device).manual_seed(self.generator.initial_seed() + 1)
         twin._graphs = None if self.sharded else Graphs.on(self.device)
-        twin._models = {}
         return twin
 
     def save(self, folder: Path) -> None:

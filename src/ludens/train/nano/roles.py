@@ -6,21 +6,18 @@ which name game and role.
 
 from __future__ import annotations
 
-import copy
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ludens.core.agent import Agent
 from ludens.core.game import Game
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
-from ludens.models.settings import PromptOptions
 from ludens.train.nano.inputs import Vocabulary
-from ludens.train.nano.model import LiveModel, Sampler
+from ludens.train.nano.model import LivePolicy, Sampler
 from ludens.train.nano.weights import ROLES, read_roles, write_roles
-from ludens.train.policy import Player, Policy, Scores, TokenSample
+from ludens.train.policy import Scores, TokenSample
 
 if TYPE_CHECKING:
     from torch.nn import Parameter
@@ -92,12 +89,8 @@ class RoleSampler(Generic[S]):
         return [drawn[place] for place in range(len(prompts))]
 
 
-class RolePolicy(RoleSampler["NanoPolicy"], Policy):
+class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):
     """A policy for each role, trained together: all start with the weights of one."""
-
-    def __init__(self, game: str, policies: Mapping[str, NanoPolicy]) -> None:
-        super().__init__(game, policies)
-        self._models: dict[float, LiveModel] = {}
 
     @staticmethod
     def split(policy: NanoPolicy, game: Game) -> RolePolicy:
@@ -131,15 +124,6 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
         for policy in self.samplers.values():
             policy.longest_reply = tokens
 
-    def agent(self, *, blind: bool = False) -> Agent:
-        return Player(self._live(), PromptOptions(blind=blind), policy=self)
-
-    def explorer(self, share: float) -> Agent:
-        return Player(self._live(share), policy=self)
-
-    def _live(self, explore: float = 0.0) -> LiveModel:
-        return self._models.setdefault(explore, LiveModel(lambda: self, explore))
-
     def parameters(self) -> list[Parameter]:
         return [weight for policy in self.samplers.values() for weight in policy.parameters()]
 
@@ -169,10 +153,9 @@ class RolePolicy(RoleSampler["NanoPolicy"], Policy):
         return Scores(joined("logprobs"), joined("mask"), joined("entropy"), joined("state", pad=False))
 
     def frozen(self) -> RolePolicy:
-        twin = copy.copy(self)
+        twin = self._twin()
         twin.samplers = {role: policy.frozen() for role, policy in self.samplers.items()}
         twin.first = next(iter(twin.samplers.values()))
-        twin._models = {}
         return twin
 
     def save(self, folder: Path) -> None:

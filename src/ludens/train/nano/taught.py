@@ -73,7 +73,7 @@ def fingerprint(folder: Path) -> str:
     try:
         return sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:16]
     except OSError:
-        raise BadFile(f"{folder} holds no nano model: it has no file {WEIGHTS}.") from None
+        raise BadFile(f"{str(folder)!r} holds no nano model: it has no file {WEIGHTS}.") from None
 
 
 def _learnt(game: Game) -> bool:

@@ -81,7 +81,7 @@ def read_weights(file: Path) -> dict[str, Array]:
     try:
         stored = _tensors(file.read_bytes())
     except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadFile(f"{file} is not a safetensors file of weights: {error}.") from None
+        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
     scales = {name: array for name, array in stored.items() if name.endswith(SCALE)}
     read = {}
     for name, array in stored.items():
@@ -90,9 +90,9 @@ def read_weights(file: Path) -> dict[str, Array]:
         if array.dtype == np.int8:
             scale = scales.get(name + SCALE)
             if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
-                raise BadFile(f"{file} has no scale for each row of {name}.")
+                raise BadFile(f"{str(file)!r} has no scale for each row of {name}.")
             if not np.isfinite(scale).all():
-                raise BadFile(f"{file} has scales of {name} that are not finite.")
+                raise BadFile(f"{str(file)!r} has scales of {name} that are not finite.")
             array = array * scale.reshape(-1, *[1] * (array.ndim - 1))
         elif array.dtype == np.uint16:
             array = (array.astype(np.uint32) << 16).view(np.float32)
@@ -142,7 +142,7 @@ def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
         if not isinstance(told, dict):
             raise ValueError("its metadata is not an object")
     except (OSError, ValueError) as error:
-        raise BadFile(f"{file} is not a safetensors file of weights: {error}.") from None
+        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
     return told, sha256(body).hexdigest()
 
 
@@ -151,7 +151,7 @@ def has_bytes(file: Path) -> bool:
     try:
         header, _ = _split(file.read_bytes())
     except (OSError, ValueError) as error:
-        raise BadFile(f"{file} is not a safetensors file of weights: {error}.") from None
+        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
     return any(isinstance(entry, dict) and entry.get("dtype") == "I8" for entry in header.values())
 
 

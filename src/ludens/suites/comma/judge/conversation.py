@@ -71,7 +71,7 @@ def read_conversation(puzzle: str, text: Iterable[str]) -> Conversation:
         elif lines and row.startswith("  "):
             lines[-1] = Line(lines[-1].source, f"{lines[-1].text}\n{row[2:]}")
         else:
-            raise BadFile(f"unexpected line in a conversation: {row[:60]!r}.")
+            raise BadFile(f"unexpected line in a conversation: {row!r}.")
     return Conversation(puzzle, tuple(lines))
 
 
