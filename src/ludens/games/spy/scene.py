@@ -118,7 +118,7 @@ def parse_change(text: str) -> tuple[str, ...]:
     wrong = next((name for name in names if name not in ATTRIBUTES), None)
     if wrong is not None:
         attributes = ", ".join(sorted(ATTRIBUTES))
-        raise BadOption(f"change must name attributes joined by '+' ({attributes}), not {wrong!r}.")
+        raise BadOption(f"change must name attributes joined by '+' ({attributes}), not {wrong[:40]!r}.")
     return tuple(name for name in ("color", "shape", "size", "material") if name in names)
 
 

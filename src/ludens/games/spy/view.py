@@ -90,7 +90,8 @@ class SpyView(View):
         picture = set_of(pair.source).picture(pair.entry, source)
         if pair.noise == BLANK and role == "modified":
             picture = picture.blank()
-        return picture.within(self.render.size)
+        small = max(picture.width, picture.height) <= self.render.size
+        return picture if small else picture.resized(self.render.size)
 
     @property
     def has_text(self) -> bool:

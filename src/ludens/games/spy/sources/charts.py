@@ -245,7 +245,7 @@ def _overlaps(figure: Any, renderer: Any) -> list[tuple[str, str]]:
 def _kinds(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.replace(",", "+").split("+")]
     if wrong := next((kind for kind in kinds if kind not in KINDS), ""):
-        raise BadOption(f"kinds of charts are {', '.join(KINDS)}, joined by +, not {wrong!r}.")
+        raise BadOption(f"kinds of charts are {', '.join(KINDS)}, joined by +, not {wrong[:40]!r}.")
     return kinds
 
 
