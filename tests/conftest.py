@@ -37,7 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take Ctrl-C: a shell starts commands in the background with it ignored, and processes inherit that."""
+    """Give every process one thread: there is a test on every core. Workers and commands inherit that.
+
+    Take Ctrl-C: a shell starts commands in the background with it ignored, and processes inherit that.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

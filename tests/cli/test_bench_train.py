@@ -20,6 +20,7 @@ from tests.cli.conftest import Run
 SMALL = Work(4, 10, (2, 5), 3, samples=3, micro=2, games=2, game_tokens=1)
 
 
+@pytest.mark.slow
 def test_every_way_is_measured(ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WORK, "tiny", SMALL)
     measured = json.loads(ludens("bench", "train", "--seconds", "0.001", "--json").out)["train"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import islice
 from statistics import mean
 
 import pyspiel
@@ -21,9 +22,9 @@ from ludens.games.hanabi.game import (
     HanabiGame,
     HanabiMove,
     HanabiState,
+    Held,
     TinyHanabi,
-    fits,
-    guess_hand,
+    guess_hands,
     read_move,
     unseen_copies,
 )
@@ -149,12 +150,17 @@ def test_what_a_seat_may_not_know_changes_nothing_it_knows(game: HanabiGame) -> 
     assert changed > 5
 
 
+def fits(ranks: int, held: Held, card: int) -> bool:
+    color, rank = divmod(card, ranks)
+    return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
+
+
 def test_guessed_hands_are_spread_as_the_cards_are() -> None:
     """Three 1s of each of two colours: a hand told to be one 1 and two others has known odds."""
     state = TinyHanabi().start(0)
     sight = state.sight("player_0")
     left = unseen_copies(sight)
-    first = Counter(guess_hand(sight, ludens.stream(n, "test"))[0] for n in range(2500))
+    first = Counter(faces[0] for faces in islice(guess_hands(sight, ludens.stream(0, "test")), 2500))
     for card, count in enumerate(left):
         assert abs(first[card] / 2500 - count / sum(left)) < 0.03
     hinted = state.resample_hidden("player_0", ludens.stream(0, "test"))
@@ -167,13 +173,13 @@ def test_guessed_hands_are_spread_as_the_cards_are() -> None:
         for b in deck:
             for c in deck:
                 if len({a, b, c}) == 3 and all(
-                    fits(sight.shape, held, card) for held, (card, _) in zip(own, (a, b, c), strict=True)
+                    fits(sight.shape.ranks, held, card)
+                    for held, (card, _) in zip(own, (a, b, c), strict=True)
                 ):
                     exact[a[0], b[0], c[0]] += 1
     total = sum(exact.values())
-    draws = Counter(
-        tuple(guess_hand(sight, ludens.stream(n, "again"))[held.serial] for held in own) for n in range(4000)
-    )
+    guesses = islice(guess_hands(sight, ludens.stream(0, "again")), 4000)
+    draws = Counter(tuple(faces[held.serial] for held in own) for faces in guesses)
     assert set(draws) == set(exact)
     for hand, ways in exact.items():
         assert abs(draws[hand] / 4000 - ways / total) < 0.03

@@ -112,13 +112,16 @@ async def test_requests_in_flight_are_finished_after_stop_waiting(reach: Reach) 
 
 
 @pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize(
-    ("kind", "variable", "extra"),
+    ("kind", "variable", "extra", "status"),
     [
-        ("compat", "COMPAT_API_KEY", ""),
-        ("anthropic", "ANTHROPIC_API_KEY", "anthropic"),
-        ("google", "GEMINI_API_KEY", "google.genai"),
+        pytest.param(*asked, status, marks=pytest.mark.slow if asked[2] and status not in (302, 307) else ())
+        for asked in (
+            ("compat", "COMPAT_API_KEY", ""),
+            ("anthropic", "ANTHROPIC_API_KEY", "anthropic"),
+            ("google", "GEMINI_API_KEY", "google.genai"),
+        )
+        for status in (301, 302, 303, 307, 308)
     ],
 )
 async def test_redirects_are_not_followed(

@@ -74,8 +74,11 @@ def test_garbage_collector_is_restored() -> None:
 @pytest.mark.usefixtures("thawed")
 def test_objects_that_the_caller_froze_stay_frozen() -> None:
     before = gc.get_threshold()
+    gc.collect()
     gc.freeze()
+    collections = gc.get_stats()[2]["collections"]
     with infrequent_gc():
+        assert gc.get_stats()[2]["collections"] == collections  # there is nothing to clean up first
         assert gc.get_threshold() != before
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() > 1000

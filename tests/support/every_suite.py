@@ -21,12 +21,14 @@ SLOW = {
 
 VARIANTS = {
     "comma-baseline", "comma-expert", "comma-manuals", "comma-memory", "comma-mini", "comma-released",
-    "comma-sight-mini", "comma-solver", "comma-strict", "playground-mini", "playground-sight-mini",
-    "study", "vision-zero-ablations", "vision-zero-mini", "vision-zero-sight-mini", "viki-mini",
-    "vs-bench", "vs-bench-sight-mini",
+    "comma-sight-mini", "comma-solver", "comma-strict", "playground-mini", "playground-sight",
+    "playground-sight-mini", "playground-sweeps", "study", "vision-zero-ablations", "vision-zero-mini",
+    "vision-zero-sight", "vision-zero-sight-mini", "viki-mini", "viki-sight",
+    "vs-bench", "vs-bench-ablations", "vs-bench-sight", "vs-bench-sight-mini",
 }  # fmt: skip
 """Suites with the tasks of another one, with other options or numbers: slow tests play them.
-`vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there."""
+`vs-bench-mini` has all tasks of `vs-bench`, and plays those that are left out there. `comma-sight` is not
+among them: it stands for the suites in which every question has a twin world."""
 
 
 def play_suite(name: str, folder: Path) -> list[Path]:

@@ -87,11 +87,12 @@ def infrequent_gc() -> Iterator[None]:
 
     Hundreds of concurrent episodes create many objects that live for a while and hardly any cycles; with the
     default thresholds a tenth of the time is spent looking for them. A caller who has frozen objects keeps
-    them frozen: they cannot be told apart from those that would be frozen here.
+    them frozen: they cannot be told apart from those that would be frozen here. Nothing is collected then: it
+    would take as long as all that has been made since is large, before every run.
     """
     before, freezes = gc.get_threshold(), gc.get_freeze_count() < _FROZEN_BY_PYTHON
-    gc.collect()
     if freezes:
+        gc.collect()
         gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -198,18 +198,21 @@ def unseen_copies(sight: Sight) -> list[int]:
     return left
 
 
-def fits(shape: DeckShape, held: Held, card: int) -> bool:
-    color, rank = divmod(card, shape.ranks)
-    return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
-
-
 def possible_cards(sight: Sight) -> list[list[int]]:
-    left = [card for card, copies in enumerate(unseen_copies(sight)) if copies]
-    return [[card for card in left if fits(sight.shape, held, card)] for held in sight.hands[sight.me]]
+    ranks = sight.shape.ranks
+    left = [
+        (card, 1 << card // ranks, 1 << card % ranks)
+        for card, copies in enumerate(unseen_copies(sight))
+        if copies
+    ]
+    return [
+        [card for card, color, rank in left if held.colors & color and held.ranks & rank]
+        for held in sight.hands[sight.me]
+    ]
 
 
-def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
-    """A random hand consistent with what the player knows: faces for its own cards, by serial number."""
+def guess_hands(sight: Sight, random: Stream) -> Iterator[dict[int, int]]:
+    """Random hands consistent with what the player knows: faces for its own cards, by serial number."""
     left, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
     # Most constrained cards first: fewer dead ends.
     order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
@@ -226,7 +229,7 @@ def guess_hand(sight: Sight, random: Stream) -> dict[int, int]:
             chosen[own[slot].serial] = card
         # Sequential drawing favours hands with few completions; rejection by their number corrects it.
         if random.random() * most < ways:
-            return chosen
+            yield chosen
 
 
 class HanabiState(SpielState):
@@ -281,7 +284,7 @@ class HanabiState(SpielState):
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
-        new_faces = guess_hand(self.sight(seat), random)
+        new_faces = next(guess_hands(self.sight(seat), random))
         spiel, table = self.game.spiel.new_initial_state(), HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:

@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import islice
 from math import gcd, lcm
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -28,7 +29,7 @@ from ludens.core.state import Legal, State
 from ludens.core.sync import run_sync
 from ludens.games.grid import GridGame, GridState
 from ludens.games.hanabi.bots import visible
-from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, guess_hand
+from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, guess_hands
 from ludens.games.hanabi.view import tell
 from ludens.games.kuhn_poker import CARDS, PLAYERS, Equilibrium, KuhnState, equilibrium
 from ludens.games.open_spiel import SpielState
@@ -116,6 +117,7 @@ def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
     return sample_of(name, decision, slot.target, str(recipe.matches[slot.match]), rule)
 
 
+@lru_cache(maxsize=24)  # an episode is played, verified, shown and graded from its start
 def _decision(name: str, number: int, rule: str, slot: Slot, wanted: str) -> Decision:
     """A random decision that fits, of a match played for this sample alone."""
     for attempt in range(ATTEMPTS):
@@ -377,8 +379,8 @@ def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, 
     """Hanabi: the other sees the observer's cards, which the observer does not know."""
     sight, target = state.sight(observer), state.sight(state.to_act[0])
     shares: defaultdict[str, float] = defaultdict(float)
-    for _ in range(HANDS):
-        faces, hands = guess_hand(sight, random), list(target.hands)
+    for faces in islice(guess_hands(sight, random), HANDS):
+        hands = list(target.hands)
         hands[sight.me] = tuple(held._replace(card=faces[held.serial]) for held in hands[sight.me])
         shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
     return shares
