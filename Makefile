@@ -165,13 +165,15 @@ $(VENV)/.ready-report: pyproject.toml constraints.txt $(BIN)/python | same-pytho
 		--no-binary ludens --editable '.[fast,data,atari,sign,test]' 'playwright>=1.50'
 	@touch $@
 
+# The latest pip where there is one to install it: that of older versions of Python takes twice as long to choose packages.
 $(BIN)/python:
 	@command -v "$(PYTHON)" >/dev/null || \
 		{ echo "Ludens needs Python 3.11 or newer; command '$(PYTHON)' not found. Set PYTHON, for example: PYTHON=python3.12 make ..." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Ludens needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1). Set PYTHON, for example: PYTHON=python3.12 make ..." >&2; exit 1; }
 	@$(SAY) "creating $(VENV) with $$("$(PYTHON)" --version)"
-	@"$(PYTHON)" -m venv "$(VENV)" || { rm -f $@; exit 1; }
+	@{ "$(PYTHON)" -m venv --without-pip "$(VENV)" && "$(PYTHON)" -m pip --disable-pip-version-check --retries 1 --python $@ install 'pip>=24' && \
+		$@ -m pip --version; } >/dev/null 2>&1 </dev/null || "$(PYTHON)" -m venv "$(VENV)" || { rm -f $@; exit 1; }
 
 # Do not silently use an environment created with another Python version.
 same-python: $(BIN)/python

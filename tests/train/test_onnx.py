@@ -14,10 +14,10 @@ pytest.importorskip("onnxruntime", reason="the extra 'fast' is not installed")
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.spec import parse_spec
 from ludens.draw.picture import Picture
-from ludens.train.nano.inputs import marks_of, shrink
+from ludens.train.nano.inputs import END, PAD, UNKNOWN, Offer, Vocabulary, marks_of, shrink
 from ludens.train.nano.margins import FILE, read_margins, write_margins
 from ludens.train.nano.numpy_player import NumpyNetwork, NumpySampler, NumpySpeaker
-from ludens.train.nano.onnx_network import Precision
+from ludens.train.nano.onnx_network import Precision, signs_are_exact
 from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxDecoder, OnnxEncoder, OnnxSampler, OnnxSpeaker
 from ludens.train.nano.player import nano_model
 from ludens.train.nano.weights import WEIGHTS, Array, StoredModel, packed, read_weights
@@ -101,6 +101,7 @@ def test_replies_are_those_of_numpy(folder: Path) -> None:
     fast = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     for _ in range(3):
         assert replies(fast, pictures()) == expected
+        fast._known.clear()
     assert [reply for one in pictures() for reply in replies(fast, [one])[:1]] == expected[: len(pictures())]
     coarse, finer, finest = EQUAL
     kinds = {fast.kind(fast.encode(text)) for text in TEXTS}
@@ -113,6 +114,74 @@ def test_replies_are_those_of_numpy(folder: Path) -> None:
     never = OnnxSampler(folder, TOKENS, 8, FAST, {})
     assert len(replies(never, pictures())) == len(expected)
     assert never.doubts == {FAST[0]: 0}
+
+
+@pytest.mark.parametrize("rests", [[[4, 5, 6]], [[4, 5, 6], [4, 6, 5]]])
+def test_the_rest_of_the_only_answer_left_is_that_of_numpy(
+    rests: list[list[int]], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its log-probabilities, without asking the network for it."""
+    plain, fast = NumpySampler.read(folder, 0.0, TOKENS, 8), OnnxSampler(folder, TOKENS, 8, EQUAL, {})
+    prompt, shown = fast.encode(TEXTS[1]), [[pictures()[0]]]
+    # Random weights do not say the label of an answer: it is what they say first.
+    [free] = plain.sample([prompt], shown)
+    label, offer = free.completion_ids[:1], Offer(plain.vocabulary, ["red"])
+    offer._label, offer._answers = label, [(*label, *rest, plain.vocabulary.end) for rest in rests]
+    for player in ("numpy_player", "onnx_player"):
+        monkeypatch.setattr(f"ludens.train.nano.{player}.offers_of", lambda *_: [offer])
+    [expected], [found] = (each.sample([prompt], shown, answers=[["red"]]) for each in (plain, fast))
+    assert tuple(found.completion_ids) in offer._answers
+    assert found.completion_ids == expected.completion_ids
+    assert found.logprobs == pytest.approx(expected.logprobs, abs=0.01)
+
+
+def test_an_offer_forces_what_all_its_answers_share() -> None:
+    vocabulary = Vocabulary([PAD, END, UNKNOWN, "Action", ":", " a", " b", " c", "\n"])
+    offer = Offer(vocabulary, ["Action: a b", "Action: a c\n"])
+    action, colon, a, b, c, d = range(3, 9)
+    assert offer.forced([action]) == []
+    assert offer.forced([d, action, colon]) == [a]
+    assert offer.forced([action, colon, a]) == []
+    assert offer.forced([action, colon, a, c]) == [d, vocabulary.end]
+    assert offer.forced([action, colon, a, b, vocabulary.end]) == []
+
+
+def test_a_question_that_was_asked_before_is_not_computed_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
+    prompts, shown = [sampler.encode(TEXTS[2])] * 2, [[pictures()[0]], [pictures()[0]]]
+    taken: list[int] = []
+    take = OnnxSpeaker.take
+
+    def counted(speaker: OnnxSpeaker, tokens: list[int], asked: int) -> Array:
+        taken.append(len(tokens))
+        return take(speaker, tokens, asked)
+
+    monkeypatch.setattr(OnnxSpeaker, "take", counted)
+    one, other = sampler.sample(prompts, shown)
+    assert one.completion_ids == other.completion_ids
+    assert [tokens for tokens in taken if tokens >= len(prompts[0])] == taken[:1]
+    before = len(taken)
+    [again] = sampler.sample(prompts[:1], shown[:1])
+    assert (again.completion_ids, len(taken)) == (one.completion_ids, before)
+    sampler.sample(prompts[:1], [[pictures()[-1]]])
+    assert len(taken) > before
+
+
+@pytest.mark.parametrize("precision", Precision)
+def test_weights_with_and_without_a_sign_give_the_same(
+    precision: Precision, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored, weights, _ = networks(folder)
+    small, found = shrink(pictures()[0], stored.size.side), []
+    monkeypatch.setattr("ludens.train.nano.onnx_network.dots_of_x86", lambda: False)
+    for exact in (False, True):
+        monkeypatch.setattr("ludens.train.nano.onnx_network.signs_are_exact", lambda exact=exact: exact)
+        found.append(OnnxEncoder(stored.size, weights, precision).look(small))
+    # Where pairs saturate, weights with a sign are not used.
+    if signs_are_exact():
+        np.testing.assert_array_equal(*found)
 
 
 def test_logits_of_a_whole_reply(folder: Path) -> None:

@@ -153,21 +153,12 @@ def _student(centre: float, error: float, n: int, bounds: Bounds) -> Bounds:
     return bounds[0] + width * interval.low, bounds[0] + width * interval.high
 
 
-_STUDENT = (
-    12.706204736174694,
-    4.302652729749462,
-    3.1824463052837078,
-    2.7764451051977934,
-    2.5705818356363146,
-    2.4469118511449786,
-)
-"""Student's t for 2, 3, ... values: importing scipy takes longer than reporting a small run."""
-
-
 def student(n: int) -> float:
     """How many standard errors of n values reach to the end of an interval."""
-    if n - 2 < len(_STUDENT):
-        return _STUDENT[n - 2]
+    from ludens.run.bootstrap import STUDENT
+
+    if n - 2 < len(STUDENT):
+        return STUDENT[n - 2]
     from scipy.special import stdtrit  # scipy.stats takes a second longer
 
     return float(stdtrit(n - 1, (1 + LEVEL) / 2))
@@ -178,22 +169,20 @@ def _bootstrap(
 ) -> Bounds:
     """The interval of a sorted sample that is not constant."""
     import numpy as np
-    from scipy import stats
+
+    from ludens.run.bootstrap import interval_of_mean
 
     n = len(sample)
-    interval = stats.bootstrap(
-        ((sample - centre) / spread,),
-        # Rounded, so that equal means are ties on every machine: BCa counts ties.
-        lambda resample, axis: np.round(np.mean(resample, axis=axis), 12),
-        vectorized=True,
+    low, high = interval_of_mean(
+        (sample - centre) / spread,
         # Resamples spread by sqrt((n - 1) / n) too little, and the spread itself is an estimate.
-        confidence_level=1 - 2 * NormalDist().cdf(-student(n) * sqrt(n / (n - 1))),
-        method="BCa" if n <= BCA_UP_TO else "percentile",
-        n_resamples=min(RESAMPLES, max(1_999, DRAWS_IN_ALL // n)),
-        batch=max(1, DRAWS_AT_ONCE // n),
-        rng=np.random.default_rng(stream(seed, "bootstrap").bits()),
-    ).confidence_interval
-    low, high = centre + spread * float(interval.low), centre + spread * float(interval.high)
+        1 - 2 * NormalDist().cdf(-student(n) * sqrt(n / (n - 1))),
+        np.random.default_rng(stream(seed, "bootstrap").bits()),
+        min(RESAMPLES, max(1_999, DRAWS_IN_ALL // n)),
+        max(1, DRAWS_AT_ONCE // n),
+        bca=n <= BCA_UP_TO,
+    )
+    low, high = centre + spread * low, centre + spread * high
     return max(low, float(sample[0])), min(high, float(sample[-1]))
 
 
@@ -445,12 +434,13 @@ def paired_difference(
 def _sign_flip_test(sample: np.ndarray[Any, np.dtype[np.float64]], seed: int) -> tuple[Bounds, float]:
     """The 95% interval of the mean of at least two sorted values, and the p-value of a mean of 0."""
     import numpy as np
-    from scipy.special import stdtr
 
     n, largest = len(sample), float(np.abs(sample).max())
     values, counts = np.unique(sample, return_counts=True)
     dice = np.random.default_rng(stream(seed, "subsets").bits())
     if len(values) > MAX_DISTINCT:
+        from scipy.special import stdtr
+
         centre, error = float(sample.mean()), float(sample.std(ddof=1)) / sqrt(n)
         reach = student(n) * error
         return (centre - reach, centre + reach), float(2 * stdtr(n - 1, -abs(centre) / error))

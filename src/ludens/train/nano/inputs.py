@@ -225,6 +225,13 @@ class Offer:
                 return sorted({answer[len(begun)] for answer in answers if len(answer) > len(begun)})
         return []
 
+    def forced(self, said: Sequence[int]) -> list[int]:
+        """The tokens that follow because nothing else may be said."""
+        tokens: list[int] = []
+        while len(only := self.following([*said, *tokens])) == 1:
+            tokens += only
+        return tokens
+
 
 def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, said: Sequence[int]) -> None:
     """Take all tokens that an offer does not have next out of a row of logits."""

@@ -4,8 +4,8 @@ It looks at a picture in coarse numbers first. Where these cannot tell which of 
 one (`margins`), it looks again in finer numbers. `int8` never looks again, and where moves are equally good
 it may choose another one than the plain player.
 
-The reply to the last question of the same kind is a guess: its tokens are checked many at a time, and the
-first that is wrong ends the guess.
+What earlier replies to questions of the same kind said is a guess: its tokens are checked many at a time, and
+the first that is wrong ends the guess. The rest of the only legal move that is left is not computed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,8 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
+from ludens.train.nano.guesses import Guesses
+from ludens.train.nano.inputs import Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
@@ -132,8 +134,21 @@ class OnnxSpeaker:
             self._past = [np.ascontiguousarray(kept[:, :, :-tokens]) for kept in self._past]
 
 
-Said = tuple[list[int], list[float]]
-"""The tokens of a reply, and their log-probabilities."""
+class Said(NamedTuple):
+    """The tokens of a reply, and their log-probabilities; of one that ends in doubt, the last has none."""
+
+    tokens: list[int]
+    values: list[float]
+
+    @property
+    def in_doubt(self) -> bool:
+        return len(self.values) < len(self.tokens)
+
+
+Question = tuple[tuple[int, ...], str, tuple[str, ...]]
+"""Prompt, hash of the picture, and answers: what a reply depends on."""
+REPLIES = 1_000
+"""Latest replies that are kept: a blind player is often asked the same again."""
 
 
 class OnnxSampler:
@@ -151,7 +166,8 @@ class OnnxSampler:
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
         self._seen: dict[Precision, PictureMemory] = {}
         self._decoders: dict[Precision, OnnxDecoder] = {}
-        self._guesses: dict[tuple[int, ...], list[int]] = {}
+        self._guesses = Guesses()
+        self._known: dict[Question, Said] = {}
 
     def encode(self, prompt: str) -> list[int]:
         return clipped(self.vocabulary.encode(prompt), self._longest)
@@ -167,10 +183,28 @@ class OnnxSampler:
         answers: Sequence[Sequence[str]] = (),
     ) -> list[Tokens]:
         last = [some[-1] if some else None for some in pictures]
+        hashes = [picture.hash if picture else "" for picture in last]
+        offered = [tuple(some) for some in answers or [()] * len(prompts)]
+        asked = [*zip(map(tuple, prompts), hashes, offered, strict=True)]
         with TURNS, one_core():
-            replies = self._replies(prompts, last, offers_of(self.vocabulary, answers, len(prompts)))
-        rows = zip(prompts, replies, pictures, strict=True)
-        return [Tokens(prompt, *reply, 1.0, self._suppressed, some) for prompt, reply, some in rows]
+            known = {question: self._known[question] for question in asked if question in self._known}
+            new = {question: n for n, question in enumerate(asked) if question not in known}
+            offers = offers_of(self.vocabulary, [offered[n] for n in new.values()], len(new))
+            said = self._replies([prompts[n] for n in new.values()], [last[n] for n in new.values()], offers)
+            known |= zip(new, said, strict=True)
+            self._keep(known)
+        rows = zip(prompts, (known[question] for question in asked), pictures, strict=True)
+        return [
+            Tokens(prompt, [*reply.tokens], [*reply.values], 1.0, self._suppressed, some)
+            for prompt, reply, some in rows
+        ]
+
+    def _keep(self, replies: Mapping[Question, Said]) -> None:
+        for question, reply in replies.items():
+            self._known.pop(question, None)
+            self._known[question] = reply
+        for question in [*islice(self._known, max(len(self._known) - REPLIES, 0))]:
+            del self._known[question]
 
     def _replies(
         self,
@@ -179,6 +213,7 @@ class OnnxSampler:
         offers: Sequence[Offer | None],
     ) -> list[Said]:
         replies: dict[int, Said] = {}
+        drafts: dict[int, list[int]] = {}
         for number, rung in enumerate(self._rungs):
             margins = {
                 n: self._margin(prompt, number) for n, prompt in enumerate(prompts) if n not in replies
@@ -189,8 +224,12 @@ class OnnxSampler:
             looks = self._memory(rung.look).looks([pictures[n] for n in asked])
             speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
             questions = [prompts[n] for n in asked], speakers, [offers[n] for n in asked]
-            said = threads().map(self._reply, *questions, asked.values())
-            replies |= {n: reply for n, reply in zip(asked, said, strict=True) if reply is not None}
+            begun = [drafts.get(n, ()) for n in asked]
+            said = dict(
+                zip(asked, threads().map(self._reply, *questions, asked.values(), begun), strict=True)
+            )
+            replies |= {n: reply for n, reply in said.items() if not reply.in_doubt}
+            drafts = {n: reply.tokens for n, reply in said.items() if reply.in_doubt}
             self.doubts[rung] += sum(n not in replies for n in asked)
         return [replies[n] for n in range(len(prompts))]
 
@@ -226,32 +265,45 @@ class OnnxSampler:
         return self._decoders[precision]
 
     def _reply(
-        self, prompt: list[int], speaker: OnnxSpeaker, offer: Offer | None, margin: float
-    ) -> Said | None:
-        """None where two tokens differ by less than the margin."""
-        kind = tuple(prompt[:HEAD])
-        guess = self._guesses.get(kind, [])
+        self,
+        prompt: list[int],
+        speaker: OnnxSpeaker,
+        offer: Offer | None,
+        margin: float,
+        draft: Sequence[int],
+    ) -> Said:
+        """Until two tokens differ by less than the margin. A draft is guessed first."""
         said: list[int] = []
         values: list[float] = []
         new, ahead = prompt, GUESSED
         while True:
-            guessed = guess[len(said) : min(len(said) + ahead, self._max_tokens - 1)]
+            forced = offer.forced(said)[: self._max_tokens - len(said)] if offer is not None else []
+            if forced and (forced[-1] == self.vocabulary.end or len(said) + len(forced) == self._max_tokens):
+                return self._learnt(prompt, Said([*said, *forced], [*values, *[0.0] * len(forced)]))
+            known = forced or draft[len(said) :]
+            guess = chain(known, self._guesses.after(prompt, [*said, *known]))
+            most = min(max(ahead, len(known)), self._max_tokens - 1 - len(said))
+            guessed = list(takewhile(lambda token: token != self.vocabulary.end, islice(guess, most)))
             logits = speaker.take([*new, *guessed], len(guessed) + 1)
             logits[:, self._suppressed] = -np.inf
             right = 0
             for row, expected in zip(logits, [*guessed, None], strict=True):
                 offer_to(row, offer, said)
                 second, first = np.partition(row, -2)[-2:]
-                if first - second < margin:
-                    return None
                 token = int(row.argmax())
                 said.append(token)
+                if first - second < margin:
+                    return Said(said, values)
                 values.append(float(log_distribution(row[None])[0, token]))
                 if token == self.vocabulary.end or len(said) == self._max_tokens:
-                    self._guesses[kind] = said
-                    return said, values
+                    return self._learnt(prompt, Said(said, values))
                 if token != expected:
+                    draft = ()
                     break
                 right += 1
             speaker.forget(len(guessed) - right)
             new, ahead = said[-1:], min(2 * right + 2, MOST_GUESSED)
+
+    def _learnt(self, prompt: Sequence[int], reply: Said) -> Said:
+        self._guesses.learn(prompt, reply.tokens)
+        return reply
