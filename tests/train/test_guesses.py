@@ -2,8 +2,7 @@
 
 from itertools import islice
 
-from ludens.train.nano import guesses
-from ludens.train.nano.guesses import Guesses
+from ludens.train.nano.onnx_player import SEQUENCES, Guesses
 
 PROMPT = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
@@ -37,6 +36,6 @@ def test_other_kinds_of_questions_are_told_apart() -> None:
 
 def test_no_more_is_kept_than_allowed() -> None:
     known = Guesses()
-    for number in range(guesses.KEPT // 40):
+    for number in range(SEQUENCES // 40):
         known.learn([*PROMPT[:8], number], range(100 * number, 100 * number + 20))
-    assert sum(map(len, known._followed.values())) < guesses.KEPT + 200
+    assert sum(map(len, known._followed.values())) < SEQUENCES + 200

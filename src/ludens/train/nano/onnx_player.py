@@ -10,8 +10,8 @@ the first that is wrong ends the guess. The rest of the only legal move that is 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -21,8 +21,7 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.guesses import Guesses
-from ludens.train.nano.inputs import Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
+from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
@@ -60,6 +59,13 @@ FAST = (Rung(Precision.ONCE, Precision.ONCE, 0.0),)
 GUESSED = 6
 """Tokens that are guessed first; more after right guesses, at most `MOST_GUESSED`."""
 MOST_GUESSED = 24
+FEWEST_WORDS, MOST_WORDS = 2, 6
+"""How many of the last tokens must be the same: at first `MOST_WORDS`, then fewer."""
+SEQUENCES = 50_000
+"""Of tokens that are kept of one kind of question."""
+
+Run = tuple[int, ...]
+"""Tokens in turn."""
 
 
 class OnnxEncoder:
@@ -132,6 +138,44 @@ class OnnxSpeaker:
         if tokens:
             del self._cursors[-tokens:]
             self._past = [np.ascontiguousarray(kept[:, :, :-tokens]) for kept in self._past]
+
+
+class Guesses:
+    """What a reply says next: what followed the same words in earlier ones.
+
+    A wrong guess costs time and changes nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._followed: defaultdict[Run, dict[Run, int]] = defaultdict(dict)
+        self._latest: dict[Run, Sequence[int]] = {}
+
+    def learn(self, prompt: Sequence[int], reply: Sequence[int]) -> None:
+        kind, text = tuple(prompt[:HEAD]), (*prompt[-MOST_WORDS:], *reply)
+        followed, begin = self._followed[kind], len(text) - len(reply)
+        if len(followed) > SEQUENCES:
+            followed.clear()
+        for at in range(begin, len(text)):
+            for size in range(FEWEST_WORDS, min(MOST_WORDS, at) + 1):
+                followed[text[at - size : at]] = text[at]
+        self._latest[kind] = reply
+
+    def after(self, prompt: Sequence[int], said: Sequence[int]) -> Iterator[int]:
+        """One token after the other; where no words are known, those of the latest reply at this place."""
+        kind, text = tuple(prompt[:HEAD]), [*prompt[-MOST_WORDS:], *said]
+        followed, latest = self._followed[kind], self._latest.get(kind, ())
+        place = len(said)
+        while True:
+            sizes = range(min(MOST_WORDS, len(text)), FEWEST_WORDS - 1, -1)
+            known = (followed.get(tuple(text[-size:])) for size in sizes)
+            token = next((token for token in known if token is not None), None)
+            if token is None:
+                if place >= len(latest):
+                    return
+                token = latest[place]
+            yield token
+            text.append(token)
+            place += 1
 
 
 class Said(NamedTuple):

@@ -1,6 +1,7 @@
-"""Measure the anchors: `python -m ludens.suites.vs_bench.measure [GAME ...]` prints random and optimal play.
+"""Measure the anchors: `python -m benchmarks.anchors [GAME ...]` prints random and optimal play.
 
-The figures in `anchors.toml` come from here. Players play themselves, or the opponent the paper names.
+The figures in `suites/vs_bench/anchors.toml` come from here. Players play themselves, or the opponent the
+paper names.
 """
 
 from __future__ import annotations
