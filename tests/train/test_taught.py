@@ -66,7 +66,7 @@ def test_a_map_of_other_weights_says_nothing(measured: Path) -> None:
     AbilityMap("nano", "0123456789abcdef", ROWS).write(measured)
     assert taught.is_taught(make("tic_tac_toe"))
     assert taught.is_taught(make("hanabi")), "it is in the recipe"
-    assert not taught.is_taught(make("viki/trace"))
+    assert not taught.is_taught(make("breakthrough", rows=6, columns=6))
 
 
 @pytest.mark.usefixtures("measured")

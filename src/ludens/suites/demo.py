@@ -58,7 +58,7 @@ SUITE = Suite(
             name="keypad",
             game="comma/keypad?mistakes=1",
             seatings=({"solver": MODEL, "expert": MODEL},),
-            episodes=6,
+            episodes=8,
             metrics=(
                 rate_of("solved", fact("solved")),
                 mean_of(
