@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
         (("tic_tac_toe",), "tic_tac_toe starts fast: there is nothing to prepare"),
         (("viki/plam",), "'viki/plam'"),
         (("viki/plan", "-n", "0"), "at least 1"),
-        (("none.toml",), "none.toml cannot be read"),
+        (("none.toml",), "none.toml' cannot be read"),
     ],
 )
 def test_bad_arguments_get_one_sentence(argv: tuple[str, ...], message: str, ludens: Run) -> None:

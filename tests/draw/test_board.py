@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,20 @@ def test_a_cell_is_drawn_once() -> None:
     assert cache.picture([[0, 1], [1, 0]]) == first
     assert cache.picture([[1, 1], [1, 0]]) != first
     assert calls[4:] == [(0, 0, 1)]
+
+
+@pytest.mark.parametrize("hashed", [False, True])
+def test_a_picture_sent_to_another_process_is_its_pixels(hashed: bool) -> None:
+    game = make("chess")
+    picture = game.view(RenderOptions(size=128)).image(game.start(0), "white")
+    if hashed:
+        assert picture.hash
+    sent = pickle.dumps(picture)
+    assert len(sent) < 1.2 * 128 * 128
+    received: Picture = pickle.loads(sent)
+    assert received.hash == picture.hash
+    assert received.png() == Picture(*picture._decode()).png()
+    assert np.array_equal(received.pixels, picture.pixels)
 
 
 @pytest.mark.parametrize("size", [128, 300])

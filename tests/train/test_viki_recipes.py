@@ -123,7 +123,7 @@ def test_a_recipe_extends_another(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('extends = "a.toml"', "extends itself"),
-        ('extends = "none.toml"', "none.toml cannot be read"),
+        ('extends = "none.toml"', "none.toml' cannot be read"),
         ("extends = 3", "must name a recipe"),
     ],
 )

@@ -87,9 +87,9 @@ def test_nano_is_offered_where_it_can_play() -> None:
     assert "nano" in players(make("coin_dilemma", edges="torus"))
     assert "nano" in players(make("spy", rounds=1))
     assert "nano" not in players(make("gomoku", size=9))
-    assert "nano" in players(make("hanabi"))
+    assert "nano" in players(make("viki/trace"))
     assert "nano" not in players(make("chess"))
-    assert "nano" not in players(make("viki/trace"))
+    assert "nano" not in players(make("hanabi"))
     assert is_taught(make("tic_tac_toe", opening=2))
 
 

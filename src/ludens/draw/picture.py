@@ -73,6 +73,13 @@ class Picture:
         picture._decoded, picture._encoded, picture._bands = None, None, _Split(bands, palette, digests)
         return picture
 
+    def __getstate__(self) -> dict[str, object]:
+        """What another process is sent: bands and what is known of them belong to this one."""
+        decoded, split = self._decoded, self._bands
+        if split is not None and decoded is None:
+            decoded = join_bands(split.bands), split.palette
+        return {**vars(self), "_decoded": decoded, "_bands": None}
+
     @staticmethod
     def from_bytes(data: bytes) -> Picture:
         """The picture in a PNG, JPEG, WebP or GIF file.
