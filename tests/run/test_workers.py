@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,35 +52,11 @@ def test_default_number_of_workers(
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
 
 
-@pytest.fixture
-def thawed() -> Iterator[None]:
-    """No frozen objects, as in a new process; `tests/conftest.py` has frozen some."""
-    gc.unfreeze()
-    yield
-    gc.freeze()
-
-
-@pytest.mark.usefixtures("thawed")
 def test_garbage_collector_is_restored() -> None:
-    before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    assert not frozen
-    with infrequent_gc():
-        assert gc.get_threshold() != before
-        assert gc.get_freeze_count() > frozen
-    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, frozen)
-
-
-@pytest.mark.usefixtures("thawed")
-def test_objects_that_the_caller_froze_stay_frozen() -> None:
     before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    collections = gc.get_stats()[2]["collections"]
     with infrequent_gc():
-        assert gc.get_stats()[2]["collections"] == collections  # there is nothing to clean up first
-        assert gc.get_threshold() != before
+        assert gc.get_threshold() > before
     assert gc.get_threshold() == before
-    assert gc.get_freeze_count() > 1000
 
 
 async def test_worker_reports_results_and_usage_errors() -> None:

@@ -34,8 +34,6 @@ from ludens.run.task import import_suite
 
 SAME_SIGNAL_SECONDS = 1.0
 _GC_THRESHOLDS = (20_000, 10, 100)
-_FROZEN_BY_PYTHON = 1_000
-"""Python 3.12 starts with some hundred frozen objects of its own."""
 
 
 @contextmanager
@@ -83,24 +81,17 @@ def _after_run(handler: Any, first: float, number: int, frame: FrameType | None)
 
 @contextmanager
 def infrequent_gc() -> Iterator[None]:
-    """Freeze the objects that exist and collect cyclic garbage less often.
+    """Collect cyclic garbage less often.
 
     Hundreds of concurrent episodes create many objects that live for a while and hardly any cycles; with the
-    default thresholds a tenth of the time is spent looking for them. A caller who has frozen objects keeps
-    them frozen: they cannot be told apart from those that would be frozen here. Nothing is collected then: it
-    would take as long as all that has been made since is large, before every run.
+    default thresholds a tenth of the time is spent looking for them.
     """
-    before, freezes = gc.get_threshold(), gc.get_freeze_count() < _FROZEN_BY_PYTHON
-    if freezes:
-        gc.collect()
-        gc.freeze()
+    before = gc.get_threshold()
     gc.set_threshold(*_GC_THRESHOLDS)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        if freezes:
-            gc.unfreeze()
 
 
 class Report(NamedTuple):
