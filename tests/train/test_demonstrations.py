@@ -12,7 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ludens.agents import agent
+from ludens.concurrent import play_sync
 from ludens.core.errors import UsageError
+from ludens.core.registry import make
 from ludens.core.view import RenderOptions
 from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, processes, replies
 from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
@@ -40,6 +43,17 @@ def test_a_teacher_labels_what_another_player_reaches() -> None:
     assert said != done
     alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
     assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
+
+
+def test_a_player_that_looks_sees_what_it_is_asked() -> None:
+    seed, game = 5, make("comma/wire")
+    alone = play_sync(game, {seat: agent("nano", game) for seat in game.seats}, seed)
+    source = Demonstration(
+        "comma/wire", bot="bot/patient", player="nano", episodes=1, theme="classic", size="512"
+    )
+    found = list(replies(Chunk(source, range(seed, seed + 1))))
+    assert [sample.move.action for sample in found] == [move.action for move in alone.moves]
+    assert alone.returns["solver"] == 1
 
 
 def test_games_are_made_with_a_lower_priority_than_that_of_training() -> None:

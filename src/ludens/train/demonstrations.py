@@ -16,11 +16,13 @@ from typing import Any, TypeVar
 from ludens.agents import agent
 from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.ask import History
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.processes import cores
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
+from ludens.core.state import State
 from ludens.core.view import RenderOptions
 from ludens.games.boards import listing
 from ludens.rebuild import Sample as Rebuilt
@@ -140,11 +142,15 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
     source = chunk.source
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
-        players = {seat: agent(source.player, game) if source.player else None for seat in game.seats}
-        teachers = {seat: Taught(agent(source.bot, game), player=other) for seat, other in players.items()}
         start = game.start(seed)
+        state = start.clone()
+        players = {seat: agent(source.player, game) if source.player else None for seat in game.seats}
+        teachers = {
+            seat: Taught(agent(source.bot, game), player=other, state=state)
+            for seat, other in players.items()
+        }
         config = PlayConfig(listed=source.listed)
-        episode = play_sync(game, teachers, seed, first=start.clone(), render=render, config=config)
+        episode = play_sync(game, teachers, seed, first=state, render=render, config=config)
         if episode.status == "void":
             raise BadOption(f"{source.bot} failed in {source.game}, seed {seed}: {episode.error}")
         records = (record for teacher in teachers.values() for record in teacher.records)
@@ -193,11 +199,16 @@ class Taught(Recorder):
     """
 
     player: Agent | None = None
+    state: State | None = None
+    """That of the game, for those of both who read it: what is asked is what the other one looks at."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.player is not None and self.player.sees == "state":
-            self.sees = "state"
+        if self.player is not None and self.inner.sees in _WITHOUT_VIEW:
+            self.sees = self.player.sees
+
+    def history(self) -> History:
+        return self.inner.history() if self.player is None else self.player.history()
 
     def begin(self) -> None:
         super().begin()
@@ -205,8 +216,12 @@ class Taught(Recorder):
             self.player = self.player.sit(self.game, self.seat, self.random)
 
     async def act(self, ask: Ask) -> Reply:
+        ask = replace(ask, state=self.state)
         label = await super().act(ask)
         return label if self.player is None else await self.player.act(ask)
+
+
+_WITHOUT_VIEW = ("state", "nothing")
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
