@@ -32,7 +32,7 @@ def _rows(seconds: float) -> Iterator[Row]:
     random = np.random.default_rng(0)
     shapes = SIZE.shapes(PIECES)
     weights = {name: random.normal(0, 0.05, shape).astype(np.float32) for name, shape in shapes.items()}
-    network = NumpyNetwork(SIZE, {**weights}, marks_of(["."] * PIECES))
+    network = NumpyNetwork(SIZE, weights, marks_of(["."] * PIECES))
     picture = random.integers(0, 256, (3, SIZE.side, SIZE.side), np.uint8)
 
     def reply(tokens: int, rows: int = 1) -> None:

@@ -93,7 +93,7 @@ def test_logits_at_every_token() -> None:
         parameter.data.add_(torch.randn_like(parameter) * 0.1)
     size = NanoSize(**{**SIZE, "encoder": 2, "side": 96})
     weights = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
-    ours = NumpyNetwork(size, {**weights}, marks_of(VOCABULARY.pieces))
+    ours = NumpyNetwork(size, weights, marks_of(VOCABULARY.pieces))
     shown = np.random.default_rng(0).integers(0, 256, (3, 3, 96, 96), np.uint8)
     prompts, said = PROMPTS[:3], [PROMPTS[3], PROMPTS[1][::-1], PROMPTS[3][::-1]]
     length, width = min(map(len, said)), max(map(len, prompts))

@@ -45,7 +45,7 @@ def pictures() -> list[Picture]:
 def networks(folder: Path) -> tuple[StoredModel, dict[str, Array], NumpyNetwork]:
     stored = StoredModel.read(folder)
     weights = stored.weights(folder)
-    return stored, weights, NumpyNetwork(stored.size, {**weights}, marks_of(stored.vocabulary.pieces))
+    return stored, weights, NumpyNetwork(stored.size, weights, marks_of(stored.vocabulary.pieces))
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ class NumpyBlock:
     look_out: Array | None = None
 
     @staticmethod
-    def of(weights: dict[str, Array], name: str, cross: bool) -> NumpyBlock:
+    def of(weights: Mapping[str, Array], name: str, cross: bool) -> NumpyBlock:
         def matrix(*names: str) -> Array:
-            return np.ascontiguousarray(np.concatenate([weights.pop(f"{name}.{n}.weight") for n in names]).T)
+            return np.ascontiguousarray(np.concatenate([weights[f"{name}.{n}.weight"] for n in names]).T)
 
         attention = matrix("attention.query", "attention.key_value"), matrix("attention.out")
         look = [matrix(f"look.{part}") for part in ("query", "key_value", "out")] if cross else []
@@ -108,9 +108,9 @@ class TokenEmbedding:
 
 
 class NumpyNetwork:
-    """Encoder and decoder. Matrices of layers are taken out of the weights: they are in memory once."""
+    """Encoder and decoder. It copies matrices of layers: `StoredModel.opened` has them in memory once."""
 
-    def __init__(self, size: NanoSize, weights: dict[str, Array], marks: Sequence[Mark]) -> None:
+    def __init__(self, size: NanoSize, weights: Mapping[str, Array], marks: Sequence[Mark]) -> None:
         self.size, self.marks = size, marks
         self._stem = [
             (weights[f"encoder.stem.{n}.weight"].transpose(2, 3, 1, 0), weights[f"encoder.stem.{n}.bias"])
@@ -288,7 +288,7 @@ class NumpySampler:
     @staticmethod
     def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
         stored = StoredModel.read(folder)
-        network = NumpyNetwork(stored.size, stored.weights(folder), marks_of(stored.vocabulary.pieces))
+        network = NumpyNetwork(stored.size, stored.opened(folder), marks_of(stored.vocabulary.pieces))
         return_memory()
         return NumpySampler(stored, network, temperature, max_tokens, batch)
 

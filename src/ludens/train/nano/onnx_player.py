@@ -292,7 +292,7 @@ class OnnxSampler:
     def _memory(self, precision: Precision) -> PictureMemory:
         if precision not in self._seen:
             size = self._stored.size
-            encoder = OnnxEncoder(size, self._stored.weights(self._folder), precision)
+            encoder = OnnxEncoder(size, self._stored.opened(self._folder), precision)
             fewest = 4 if precision is self._rungs[0].look else 1
             self._seen[precision] = PictureMemory(encoder.look, size.side, fewest)
             return_memory()
@@ -300,7 +300,7 @@ class OnnxSampler:
 
     def _decoder(self, precision: Precision) -> OnnxDecoder:
         if precision not in self._decoders:
-            weights, marks = self._stored.weights(self._folder), marks_of(self.vocabulary.pieces)
+            weights, marks = self._stored.opened(self._folder), marks_of(self.vocabulary.pieces)
             made = OnnxDecoder(self._stored.size, weights, marks, precision)
             made.embed = next(iter(self._decoders.values()), made).embed
             self._decoders[precision] = made

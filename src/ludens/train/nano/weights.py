@@ -4,7 +4,7 @@ without torch."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -77,27 +77,42 @@ _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<
 """How numbers are stored; numpy has no bfloat16."""
 
 
-def read_weights(file: Path) -> dict[str, Array]:
-    try:
-        stored = _tensors(file.read_bytes())
-    except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
-    scales = {name: array for name, array in stored.items() if name.endswith(SCALE)}
-    read = {}
-    for name, array in stored.items():
-        if name in scales:
-            continue
+class StoredWeights(Mapping[str, Array]):
+    """The tensors of a file, in its own numbers; each is converted to float32 when it is asked for."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            self._stored = _tensors(file.read_bytes())
+        except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
+        ends = [name for name in self._stored if name.endswith(SCALE)]
+        self._scales = {name.removesuffix(SCALE): self._stored.pop(name) for name in ends}
+        for name, array in self._stored.items():
+            if array.dtype == np.int8:
+                scale = self._scales.get(name)
+                if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
+                    raise BadFile(f"{str(file)!r} has no scale for each row of {name}.")
+                if not np.isfinite(scale).all():
+                    raise BadFile(f"{str(file)!r} has scales of {name} that are not finite.")
+
+    def __getitem__(self, name: str) -> Array:
+        array = self._stored[name]
         if array.dtype == np.int8:
-            scale = scales.get(name + SCALE)
-            if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
-                raise BadFile(f"{str(file)!r} has no scale for each row of {name}.")
-            if not np.isfinite(scale).all():
-                raise BadFile(f"{str(file)!r} has scales of {name} that are not finite.")
-            array = array * scale.reshape(-1, *[1] * (array.ndim - 1))
-        elif array.dtype == np.uint16:
-            array = (array.astype(np.uint32) << 16).view(np.float32)
-        read[name] = array
-    return read
+            rows: Array = array * self._scales[name].reshape(-1, *[1] * (array.ndim - 1))
+            return rows
+        if array.dtype == np.uint16:
+            return (array.astype(np.uint32) << 16).view(np.float32)
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+
+def read_weights(file: Path) -> dict[str, Array]:
+    return dict(StoredWeights(file))
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -238,12 +253,21 @@ class StoredModel:
 
     def weights(self, folder: Path) -> dict[str, Array]:
         read = read_weights(folder / WEIGHTS)
-        for name, shape in self.size.shapes(len(self.vocabulary)).items():
-            if name not in read or read[name].shape != shape:
-                raise BadFile(f"{folder / WEIGHTS} has no tensor {name} of shape {shape}.")
-            if not np.isfinite(read[name]).all():
-                raise BadFile(f"{folder / WEIGHTS} has numbers in {name} that are not finite.")
+        self._check(read, folder / WEIGHTS)
         return read
+
+    def opened(self, folder: Path) -> StoredWeights:
+        """The same, of which only what is used at the moment is in memory as float32."""
+        opened = StoredWeights(folder / WEIGHTS)
+        self._check(opened, folder / WEIGHTS)
+        return opened
+
+    def _check(self, weights: Mapping[str, Array], file: Path) -> None:
+        for name, shape in self.size.shapes(len(self.vocabulary)).items():
+            if name not in weights or (tensor := weights[name]).shape != shape:
+                raise BadFile(f"{file} has no tensor {name} of shape {shape}.")
+            if not np.isfinite(tensor).all():
+                raise BadFile(f"{file} has numbers in {name} that are not finite.")
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
