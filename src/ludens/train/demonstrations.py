@@ -204,11 +204,15 @@ class Taught(Recorder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.player is not None and self.inner.sees in _WITHOUT_VIEW:
-            self.sees = self.player.sees
+        self.sees = self._looking.sees
+
+    @property
+    def _looking(self) -> Agent:
+        """The one of both who is shown the game."""
+        return self.inner if self.player is None or self.inner.sees not in _WITHOUT_VIEW else self.player
 
     def history(self) -> History:
-        return self.inner.history() if self.player is None else self.player.history()
+        return self._looking.history()
 
     def begin(self) -> None:
         super().begin()
