@@ -16,7 +16,7 @@ from ludens.core.reply import ReplyFormat
 from ludens.core.spending import spending
 from ludens.core.state import Legal, State
 from ludens.core.tools import ToolFormat
-from ludens.core.view import Observation, Sees, View
+from ludens.core.view import UNSEEN, Observation, Sees, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ def build_ask(
     With `tools` it is to be answered through a tool call.
     """
     format = view.format(state, seat)
-    with _UNCOUNTED if sees in ("state", "nothing") else spending("draw"):
+    with _UNCOUNTED if sees in UNSEEN else spending("draw"):
         observation = view.observe(state, seat, sees)
     return Ask(
         seat=seat,
         legal=state.legal(seat),
         format=ToolFormat(format) if tools else format,
         observation=observation,
-        rules="" if sees in ("state", "nothing") else view.rules(seat),
+        rules="" if sees in UNSEEN else view.rules(seat),
         listed=config.listed,
         step=step,
         move=history.moves if history else 0,

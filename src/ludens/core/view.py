@@ -21,6 +21,8 @@ from ludens.core.templates import TemplateOverrides, Templates, load_templates
 Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots only; `nothing`
 means that the legal actions suffice. Only what is looked at is rendered."""
+UNSEEN: tuple[Sees, ...] = ("state", "nothing")
+"""Of agents that are shown nothing."""
 
 
 class Picture(Protocol):
@@ -250,7 +252,7 @@ class View(ABC):
 
     def observe(self, state: State, seat: str, sees: Sees) -> Observation:
         """What an agent that looks at `sees` is shown."""
-        if sees in ("state", "nothing"):
+        if sees in UNSEEN:
             return _NOTHING
         modality = self.modality(seat, sees)
         twin = modality == "text" or (modality == "both" and self.has_text)

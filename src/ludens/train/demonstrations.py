@@ -23,7 +23,7 @@ from ludens.core.processes import cores
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import State
-from ludens.core.view import RenderOptions
+from ludens.core.view import UNSEEN, RenderOptions
 from ludens.games.boards import listing
 from ludens.rebuild import Sample as Rebuilt
 from ludens.rebuild import samples as rebuild
@@ -209,7 +209,7 @@ class Taught(Recorder):
     @property
     def _looking(self) -> Agent:
         """The one of both who is shown the game."""
-        return self.inner if self.player is None or self.inner.sees not in _WITHOUT_VIEW else self.player
+        return self.inner if self.player is None or self.inner.sees not in UNSEEN else self.player
 
     def history(self) -> History:
         return self._looking.history()
@@ -223,9 +223,6 @@ class Taught(Recorder):
         ask = replace(ask, state=self.state)
         label = await super().act(ask)
         return label if self.player is None else await self.player.act(ask)
-
-
-_WITHOUT_VIEW = ("state", "nothing")
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
