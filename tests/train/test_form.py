@@ -4,6 +4,7 @@ have changed since."""
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,10 @@ def test_every_recipe_with_figures_has_a_form() -> None:
     assert named <= FIGURES.keys()
 
 
-def test_a_complaint_says_what_to_run() -> None:
-    name, entry = "recipes/tic-tac-toe.toml", {"page": "small-games.md", "commit": "abc", "form": "1"}
+def test_a_complaint_says_what_to_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, entry = "recipes/tic-tac-toe.toml", {"page": "games.md", "commit": "abc", "form": "1"}
+    (tmp_path / "games.md").write_text(f"Figures of an earlier form: `{name}`. It has changed.")
+    monkeypatch.setattr(sys.modules[__name__], "PAGES", tmp_path)
     assert "run `ludens train recipes/tic-tac-toe.toml` again" in complaint(name, entry, "2")
     assert "must not list" in complaint(name, entry, "1")
     assert "must list" in complaint("recipes/other.toml", {**entry, "form": ""}, "2")
