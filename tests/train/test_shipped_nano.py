@@ -144,7 +144,7 @@ def right(question: str, count: int, spec: str = "nano") -> float:
 @pytest.mark.parametrize(
     ("question", "share"),
     [
-        ("qa?board=tic_tac_toe", 1.0),
+        ("qa?board=tic_tac_toe", 0.95),
         ("qa?board=reversi", 0.9),
         ("rule?board=tic_tac_toe&filled=4-8", 1.0),
         ("rule?board=reversi&filled=10-56", 0.9),
