@@ -17,7 +17,7 @@ Marks = str
 
 def pair_score(first: Marks, second: Marks) -> float:
     """The share of the answers that are right in both worlds."""
-    both = sum(a == b == "1" for a, b in zip(first, second, strict=False))
+    both = [*zip(first, second, strict=False)].count(("1", "1"))
     return both / max(len(first), len(second), 1)
 
 
