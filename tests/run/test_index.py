@@ -34,7 +34,7 @@ from ludens.run.report import load_results, render
 from ludens.run.results import RunReader
 from ludens.run.rows import EPISODES, EpisodeRow, Location, RowMaker
 from ludens.run.store import ShardWriter, Store, read_places, read_plan, read_progress
-from ludens.run.task import SUITES, EpisodeResult, Metric, suite
+from ludens.run.task import SUITES, EpisodeResult, Metric, import_suite, suite
 from ludens.run.verify import read_verified, verify_run
 from ludens.run.workers import ProcessExecutor
 from tests.support.runs import QUICK, TURNS, found, plan_of, played
@@ -165,6 +165,7 @@ async def test_a_changed_metric_is_computed_again(tmp_path: Path, monkeypatch: p
 
 
 def suite_with(value: Any) -> Any:
+    import_suite(QUICK)
     whole = suite(QUICK)
     [task, *_] = whole.tasks
     metric = Metric(
