@@ -50,7 +50,7 @@ def measured(asked: argparse.Namespace) -> str:
     if asked.data.exists():
         kept = AbilityMap.read(asked.data)
         if kept.fingerprint == start.fingerprint:
-            start = AbilityMap(start.model, start.fingerprint, kept.games)
+            start = kept.called(asked.model)
     fast = f"{asked.model}{'&' if '?' in asked.model else '?'}device={asked.device}"
     player, control = fast, f"{fast}&blind=true"
     limits = {"episodes": asked.episodes, "seconds": asked.seconds}

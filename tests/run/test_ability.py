@@ -112,6 +112,18 @@ def measured_in_a_process(spec: str) -> Ability:
     return replace(row(player=float(os.getpid()), random=0.0, best=1.0), options=options)
 
 
+def test_a_map_of_weights_that_were_moved() -> None:
+    specs = {PLAYER: "nano/some/where?device=int8", BLIND: "bot/first"}
+    scores = {who: AbilityScore(spec, 0.5, 0.1, 4) for who, spec in specs.items()}
+    before = AbilityMap("nano/some/where", "abc", (Ability("pong", {}, "", scores, 1.0, 0.0),))
+    after = before.called("nano")
+    assert (after.model, after.fingerprint) == ("nano", "abc")
+    assert {who: score.spec for who, score in after.games[0].scores.items()} == {
+        PLAYER: "nano?device=int8",
+        BLIND: "bot/first",
+    }
+
+
 def test_processes_measure_a_game_each_and_leave_out_what_fails() -> None:
     kept = replace(row(player=0.5, random=0.0, best=1.0), options={"opening": 1})
     specs = ["no_such_game", "tic_tac_toe", *(f"tic_tac_toe?opening={number}" for number in (1, 2, 3, 4))]

@@ -76,3 +76,10 @@ def test_the_terminal_warns_before_the_game(capsys: pytest.CaptureFixture[str]) 
     assert "nano is no match at tic_tac_toe" in capsys.readouterr().err
     assert main(["play", "tic_tac_toe", "--seat", "x=bot/first"]) == 0
     assert "nano" not in capsys.readouterr().err
+
+
+def test_the_map_of_the_package_names_no_folder() -> None:
+    shipped = AbilityMap.read(taught.GAMES_FILE)
+    specs = {row.scores[who].spec for row in shipped.games for who in ("player", "control")}
+    assert shipped.model == "nano"
+    assert specs == {"nano?device=int8", "nano?device=int8&blind=true"}

@@ -11,7 +11,7 @@ answer and, where there are few, each single action, chosen on other seeds than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import hypot
 from pathlib import Path
@@ -201,6 +201,18 @@ class AbilityMap:
             return AbilityMap(str(stored["model"]), str(stored["fingerprint"]), games)
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadFile(f"{file} is not a map of games: {error}.") from None
+
+    def called(self, model: str) -> AbilityMap:
+        """The same map under another name of the model, whose weights have been moved."""
+        games = []
+        for row in self.games:
+            renamed = {
+                who: replace(score, spec=model + score.spec.removeprefix(self.model))
+                for who, score in row.scores.items()
+                if who in (PLAYER, CONTROL)
+            }
+            games.append(replace(row, scores={**row.scores, **renamed}))
+        return AbilityMap(model, self.fingerprint, tuple(games))
 
     def write(self, file: Path) -> None:
         """One game per line."""
