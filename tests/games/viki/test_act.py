@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,7 @@ from ludens.games.viki.closed_loop import (
 )
 from ludens.games.viki.replies import MESSAGE, read_step, read_turn, write_step, write_turn
 from ludens.games.viki.sources import SEAT, SceneSetup
+from ludens.games.viki.subgoals import told
 from ludens.games.viki.teams import greedy_plan
 from ludens.games.viki.world import Plan, Scene
 from tests.games.viki.hand_kitchen import PLAN, SCENE
@@ -183,3 +185,20 @@ async def test_the_oracle_says_where_everything_is_before_a_step() -> None:
     thought, _, answer = reply.text.partition("</think>")
     assert all(f"{robot.id} " in thought for robot in state.scene.robots)
     assert view.format(state, SEAT).read(answer, state.legal(SEAT)) == reply.action == state.solution(SEAT)
+
+
+def test_the_oracle_tells_what_robots_reach_for_and_hold_and_what_is_left() -> None:
+    state, tellings = ActState(Act(), GIVEN), []
+    while state.to_act:
+        telling = told(replace(state.as_scene(), plan=tuple(state.rest)), state.floor).split("; ")
+        robots = {part.split(" ")[0]: part for part in telling if part[0] == "R" and ": " in part}
+        for robot, names in state.floor.reached.items():
+            assert all(name in robots[robot] for name in names)
+        for one in state.as_scene().assets:
+            if one.place in robots:
+                where = robots[one.place].split(":")[0].removeprefix(f"{one.place} ")
+                assert f"{one.name} {where}: {one.place}" in telling
+        tellings.append(telling)
+        state.play(state.next_step())
+    assert [int(telling[-1]) for telling in tellings] == [*range(len(tellings), 0, -1)]
+    assert any(": R" in part for telling in tellings for part in telling)

@@ -13,6 +13,7 @@ from ludens.concurrent import play_sync
 from ludens.core.errors import BadOption
 from ludens.games.viki import generate
 from ludens.games.viki.checker import check, partial_credit
+from ludens.games.viki.floor import FloorPlan
 from ludens.games.viki.levels import PlanLevel, PlanState
 from ludens.games.viki.replies import well_formed, write_plan
 from ludens.games.viki.sources import SEAT, short_setup
@@ -127,7 +128,7 @@ def test_sub_goals_come_before_the_plan() -> None:
 
 def test_what_each_arm_reaches_is_told() -> None:
     """The rack is too high for R1, a fetch, and R2 cannot leave the table; R4 has no arm."""
-    task = replace(SCENE.task, goals=(Condition("apple", "bowl"),))
-    assert told(replace(SCENE, task=task)).endswith(
+    scene = replace(SCENE, task=replace(SCENE.task, goals=(Condition("apple", "bowl"),)))
+    assert told(scene, FloorPlan(scene)).endswith(
         "; R1 apple; R2 apple; R3 apple bowl; R1 Grasp apple Place plate; 3"
     )

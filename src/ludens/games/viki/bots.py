@@ -47,11 +47,19 @@ def seen_briefly(state: AnswerState) -> str:
 
 
 def seen_in(scene: Scene, floor: FloorPlan) -> str:
-    """The same of a scene and its map."""
-    middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()} | floor.centres
-    at = {name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in middles.items()}
+    """The same of a scene and its map, with what robots reach for after where they are."""
+    middles = {robot: (x, y - ROBOT / 2) for robot, (x, y) in floor.robots.items()}
+    held = {one.name: middles[robot] for robot in middles for one in floor.seen_in(robot)}
+    at = {
+        name: f" {pointer(x / SIDE, y / SIDE)}" for name, (x, y) in (middles | held | floor.centres).items()
+    }
     things = [f"{one.name}{at.get(one.name, '')} {one.place} {one.door}" for one in concerned(scene)]
-    robots = [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}" for robot in scene.robots]
+    robots = [
+        " ".join(
+            [f"{robot.id}{at.get(robot.id, '')} {robot.type} {robot.place}", *floor.reached.get(robot.id, ())]
+        )
+        for robot in scene.robots
+    ]
     return "".join(f"{entry.strip()}; " for entry in (*things, *robots))
 
 
@@ -194,23 +202,6 @@ class GreedyActor(_Follower):
     async def act(self, ask: Ask) -> Reply:
         assert isinstance(ask.state, ActState)
         return Reply(action=write_step(self.next_step(ask.state)))
-
-
-@dataclass
-class ActOracle(Agent):
-    """The first step of a shortest plan."""
-
-    reason: bool = option(False, help="say first where everything is, in few words, for imitation")
-    kind = "bot/oracle"
-    sees = "state"
-
-    async def act(self, ask: Ask) -> Reply:
-        state = ask.state
-        assert isinstance(state, ActState)
-        answer = state.solution(ask.seat) or ""
-        seen = seen_in(state.world.scene_at(state.position), state.floor) if self.reason else ""
-        thought = f"<think>{seen}</think>" if seen else ""
-        return Reply(f"{thought}{ask.format.write(answer)}", answer)
 
 
 @dataclass

@@ -41,7 +41,7 @@ class Act(Game):
     best = "bot/oracle"
     bots = {
         "greedy": "ludens.games.viki.bots:GreedyActor",
-        "oracle": "ludens.games.viki.bots:ActOracle",
+        "oracle": "ludens.games.viki.subgoals:ActOracle",
     }
     presets = {
         "easy": Preset({"split": "train"}),
@@ -118,11 +118,16 @@ class ActState(SceneState):
             return
         self._plan = self._plan[1:] if self._plan and self._plan[0] == step else []
 
-    def next_step(self) -> Step:
-        """The first step of a shortest plan from here; nothing where there is none."""
+    @property
+    def rest(self) -> Plan:
+        """A shortest plan from here; nothing where there is none."""
         if not self._plan:
             self._plan = shortest_plan(self.as_scene()).plan or []
-        return self._plan[0] if self._plan else {}
+        return self._plan
+
+    def next_step(self) -> Step:
+        """The first step of a shortest plan from here; nothing where there is none."""
+        return self.rest[0] if self.rest else {}
 
     def solution(self, seat: str) -> str | None:
         return write_step(self.next_step())

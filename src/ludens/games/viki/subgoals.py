@@ -1,15 +1,16 @@
-"""A teacher of level 2 that tells sub-goals before its plan: what is where and how high, what each robot
+"""Teachers that tell sub-goals before a plan or its next step: what is where and how high, what each robot
 could take or fill, and what each of the team does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ludens.core.agent import Ask, Reply
+from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.options import option
 from ludens.games.boards import pointer
 from ludens.games.viki.bots import AnswerOracle, concerned, reply, seen_in
+from ludens.games.viki.closed_loop import ActState
 from ludens.games.viki.floor import HEAD, SIDE, FloorPlan
 from ludens.games.viki.levels import PlanState
 from ludens.games.viki.rules import World
@@ -29,15 +30,32 @@ class PlanOracle(AnswerOracle):
             return await super().act(ask)
         state = ask.state
         assert isinstance(state, PlanState)
-        return reply(ask, state, told(state.scene), state.solution(ask.seat) or "", short=True)
+        thoughts = told(state.scene, FloorPlan(state.scene))
+        return reply(ask, state, thoughts, state.solution(ask.seat) or "", short=True)
 
 
-def told(scene: Scene) -> str:
+@dataclass
+class ActOracle(Agent):
+    """The first step of a shortest plan."""
+
+    reason: bool = option(False, help="say first what is where, and sub-goals of the team, for imitation")
+    kind = "bot/oracle"
+    sees = "state"
+
+    async def act(self, ask: Ask) -> Reply:
+        state = ask.state
+        assert isinstance(state, ActState)
+        answer = state.solution(ask.seat) or ""
+        rest = replace(state.as_scene(), plan=tuple(state.rest))
+        thought = f"<think>{told(rest, state.floor)}</think>" if self.reason else ""
+        return Reply(f"{thought}{ask.format.write(answer)}", answer)
+
+
+def told(scene: Scene, floor: FloorPlan) -> str:
     """Everything that leads to the plan, in few words.
 
     "table 20: 75; rack 45: 170; lemon 46: rack; R1 23: fetch table; R1 table; R1 Grasp lemon Place table; 5"
     """
-    floor = FloorPlan(scene)
     parts = [*_heights(floor), seen_in(scene, floor).strip(" ;"), *_within_reach(scene), *subgoals(scene)]
     return "; ".join([*parts, str(len(scene.plan))])
 
