@@ -16,16 +16,18 @@ from hypothesis import strategies as some
 import ludens
 from ludens.core.errors import BadOption
 from ludens.core.view import RenderOptions, view_of
-from ludens.games.hanabi.bots import StrongPolicy, literal, visible
+from ludens.games.hanabi.bots import CommonKnowledge, StrongPolicy, literal, visible
 from ludens.games.hanabi.game import (
     Hanabi,
     HanabiGame,
     HanabiMove,
     HanabiState,
     Held,
+    Sight,
     TinyHanabi,
     guess_hands,
     read_move,
+    recent_actions,
     unseen_copies,
 )
 from ludens.loop import play
@@ -264,6 +266,55 @@ async def test_the_visible_player_goes_by_what_is_shown_and_is_not_bad() -> None
             assert visible(replace(sight, log=sight.log[-1:])) == move.action
             state.apply({move.seat: move.action})
     assert mean(scores) > 12
+
+
+async def test_a_glance_is_enough_to_play_with_the_strong_player() -> None:
+    """It looks at the table and the last actions: nothing older, and nothing hidden, counts."""
+    game = ludens.make("hanabi")
+    scores = []
+    for seed in range(6):
+        seats = (game.seats[seed % 2], game.seats[1 - seed % 2])
+        players = {seats[0]: ludens.agent("bot/glance", game), seats[1]: ludens.agent("bot/strong", game)}
+        episode = await play(game, players, seed)
+        scores.append(episode.returns[seats[0]])
+        state = game.start(seed)
+        for move in episode.moves:
+            assert isinstance(state, HanabiState)
+            if move.seat == seats[0]:
+                sight = state.sight(move.seat)
+                other = state.resample_hidden(move.seat, ludens.stream(0, "test")).sight(move.seat)
+                assert (
+                    glance(replace(sight, log=tuple(recent_actions(sight)))) == move.action == glance(other)
+                )
+            state.apply({move.seat: move.action})
+    assert mean(scores) > 19
+
+
+def glance(sight: Sight) -> str:
+    policy = StrongPolicy()
+    policy.look(sight, CommonKnowledge.at_a_glance(sight))
+    return policy.decide()
+
+
+def test_the_glance_says_what_hints_mean_and_which_are_good() -> None:
+    game = ludens.make("hanabi")
+    bots = {seat: ludens.agent("bot/glance?reason=true", game) for seat in game.seats}
+    episode = ludens.play_sync(game, bots, 20_000)
+    state, words = game.start(20_000), []
+    for move in episode.moves:
+        assert isinstance(state, HanabiState)
+        said = {line.split()[0]: line.split()[1:] for line in move.tries[-1].text.splitlines()[:-1]}
+        assert [*said][-5:] == ["heard", "meant", "told", "good", "bad"]
+        told = state.sight(move.seat).hands[1 - state.sight(move.seat).me]
+        assert [word[0] == "x" for word in said["told"]] == [held.colors.bit_count() > 1 for held in told]
+        assert set(said["play"]) <= set(said["meant"])
+        if move.action.startswith("(Play"):
+            assert move.action[len("(Play ") : -1] in said["meant"]
+        words.append(said)
+        state.apply({move.seat: move.action})
+    assert any(len(said["meant"]) > len(said["play"]) for said in words)
+    assert any(said["good"] for said in words)
+    assert any(said["bad"] for said in words)
 
 
 def test_a_bot_that_reasons_says_what_its_seat_sees_and_knows() -> None:

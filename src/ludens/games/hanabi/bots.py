@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log2
 from typing import Any
 
@@ -17,6 +18,7 @@ from ludens.games.hanabi.game import (
     PastAction,
     Sight,
     possible_cards,
+    recent_actions,
     unseen_copies,
 )
 
@@ -47,6 +49,34 @@ class CommonKnowledge:
         self._by_color = [sum(1 << (color * shape.ranks + rank) for rank in ranks) for color in colors]
         self._by_rank = [sum(1 << (color * shape.ranks + rank) for color in colors) for rank in ranks]
         self._survey()
+
+    @classmethod
+    def at_a_glance(cls, sight: Sight) -> CommonKnowledge:
+        """What those know who see the table and the last actions of each player, without a memory."""
+        glance, shape = cls(sight.shape), sight.shape
+        glance.hard.clear()
+        glance.stacks, glance.deck = list(sight.stacks), sight.deck
+        played = (color * shape.ranks + rank for color, top in enumerate(sight.stacks) for rank in range(top))
+        for card in (*sight.discards, *played):
+            glance.gone[card] += 1
+        glance._survey()
+        glance.hands = [[held.serial for held in hand] for hand in sight.hands]
+        hints = [event for event in recent_actions(sight) if event.move.offset]
+        new = {(serial, event.move.kind) for event in hints for serial in event.serials}
+        for held in chain.from_iterable(sight.hands):
+            colors = sum(glance._by_color[color] for color in bits(held.colors))
+            glance.hard[held.serial] = colors & sum(glance._by_rank[rank] for rank in bits(held.ranks))
+            told = {
+                kind for kind, mask in (("color", held.colors), ("rank", held.ranks)) if mask.bit_count() == 1
+            }
+            if any((held.serial, kind) not in new for kind in told):
+                glance.clued.add(held.serial)
+        glance.soft = dict(glance.hard)
+        for event in hints:
+            player = (event.player + event.move.offset) % shape.players
+            touched = tuple(serial for serial in event.serials if serial in glance.hands[player])
+            glance._take(touched, *glance._pointed_at(player, touched))
+        return glance
 
     def copy(self) -> CommonKnowledge:
         new: CommonKnowledge = object.__new__(CommonKnowledge)
@@ -133,18 +163,25 @@ class CommonKnowledge:
 
     def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
         hinted = (self._by_color if kind == "color" else self._by_rank)[value]
-        focus, doomed = self.focus(player, touched), self.next_discard(player)
-        meant = self._soon()
-        if focus is not None and focus == doomed:
-            meant |= self.last
+        focus, meant = self._pointed_at(player, touched)
         for serial in self.hands[player]:
-            hit = serial in touched
-            keep = hinted if hit else ~hinted
+            keep = hinted if serial in touched else ~hinted
             self.hard[serial] &= keep
             self.soft[serial] = self.soft[serial] & keep or self.hard[serial]
-            if hit:
-                self.clued.add(serial)
-                self.soft[serial] = self.soft[serial] & ~self.useless or self.soft[serial]
+        self._take(touched, focus, meant)
+
+    def _pointed_at(self, player: int, touched: tuple[int, ...]) -> tuple[int | None, int]:
+        """The card that a hint is about, by convention, and what it may be."""
+        focus, meant = self.focus(player, touched), self._soon()
+        if focus is not None and focus == self.next_discard(player):
+            meant |= self.last
+        return focus, meant
+
+    def _take(self, touched: tuple[int, ...], focus: int | None, meant: int) -> None:
+        """Hinted cards are useful, and the focus is what is meant."""
+        for serial in touched:
+            self.clued.add(serial)
+            self.soft[serial] = self.soft[serial] & ~self.useless or self.soft[serial]
         if focus is not None:
             self.soft[focus] = self.soft[focus] & meant or self.soft[focus]
         self._known = None
@@ -179,13 +216,17 @@ class StrongPolicy:
         if self._reading is None or self._reading.read > len(sight.log):
             self._reading = CommonKnowledge(sight.shape)
         self._reading.follow(sight.log)
-        self.sight, self.reading, self.me = sight, self._reading, sight.me
+        self.look(sight, self._reading)
+        return self.decide()
+
+    def look(self, sight: Sight, reading: CommonKnowledge) -> None:
+        """Take the place of a player who knows so much."""
+        self.sight, self.reading, self.me = sight, reading, sight.me
         self.left = unseen_copies(sight)
         self.faces = {
             held.serial: held.card for hand in sight.hands for held in hand if held.card is not None
         }
         self._out = [self._exhausted(player) for player in range(sight.shape.players)]
-        return self._decide()
 
     # What holders know.
 
@@ -220,12 +261,16 @@ class StrongPolicy:
 
     # What to do.
 
-    def _decide(self) -> str:
+    def valued_hints(self) -> list[tuple[Hint, float]]:
+        """All hints with their values, the best first."""
+        valued = ((hint, self._hint_value(hint)) for hint in self._possible_hints())
+        return sorted(valued, key=lambda pair: -pair[1])
+
+    def decide(self) -> str:
+        """The move."""
         sight, reading, me = self.sight, self.reading, self.me
         partner = (me + 1) % sight.shape.players
-        plays = self.plays(reading, me)
-        valued = ((hint, self._hint_value(hint)) for hint in self._possible_hints())
-        hints = sorted(valued, key=lambda pair: -pair[1])
+        plays, hints = self.plays(reading, me), self.valued_hints()
         best, worth = hints[0] if hints else (None, MISLEADING)
         urgent = self._urgent(partner, hints)
         if urgent:
@@ -355,6 +400,42 @@ class Strong(Bot):
 
 
 @dataclass
+class Glance(ReasoningBot):
+    """Plays as `bot/strong` does, but knows no more than the table and the last actions show."""
+
+    kind = "bot/glance"
+
+    def choose(self, state: HanabiState) -> str:
+        return self._policy(state).decide()
+
+    def reasons(self, state: HanabiState, move: str) -> list[str]:
+        """Also the last hints and what they mean, what the others know of their cards, and which hints are
+        good, the best first, or mislead."""
+        policy = self._policy(state)
+        sight, me, size, hints = policy.sight, policy.me, policy.sight.shape.players, policy.valued_hints()
+        hints_to_me = [
+            event
+            for event in recent_actions(sight)
+            if event.move.offset and (event.player + event.move.offset) % size == me
+        ]
+        words = {
+            "heard": [_hint_words(event.name) for event in hints_to_me],
+            "meant": [
+                str(policy.reading.hands[me].index(serial)) for serial in policy.plays(policy.reading, me)
+            ],
+            "told": [_known(held) for offset in range(1, size) for held in sight.hands[(me + offset) % size]],
+            "good": [_hint_words(hint.name) for hint, worth in hints if worth >= GOOD_HINT],
+            "bad": [_hint_words(hint.name) for hint, worth in hints if worth == MISLEADING],
+        }
+        return [*_seen(sight), *(" ".join([word, *said]) for word, said in words.items())]
+
+    def _policy(self, state: HanabiState) -> StrongPolicy:
+        sight, policy = state.sight(self.seat), StrongPolicy()
+        policy.look(sight, CommonKnowledge.at_a_glance(sight))
+        return policy
+
+
+@dataclass
 class Literal(ReasoningBot):
     """Plays what is certain, else hints at a playable card, else discards."""
 
@@ -378,15 +459,21 @@ def _seen(sight: Sight) -> list[str]:
         cards = [held.card for held in hand if held.card is not None]
         fit = [shape.name(card) for card in cards if height(sight, card) == 0]
         lines += [" ".join(["other", *map(shape.name, cards)]), " ".join(["fit", *fit])]
-    own = [
-        (COLORS[held.colors.bit_length() - 1] if held.colors.bit_count() == 1 else "x")
-        + (str(held.ranks.bit_length()) if held.ranks.bit_count() == 1 else "0")
-        for held in sight.hands[sight.me]
-    ]
-    lines.append(" ".join(["own", *own]))
+    lines.append(" ".join(["own", *map(_known, sight.hands[sight.me])]))
     for word, slots in (("play", _playable(sight, may_be)), ("useless", _useless(sight, may_be))):
         lines.append(" ".join([word, *map(str, slots)]))
     return lines
+
+
+def _hint_words(name: str) -> str:
+    """A hint in few words: `+1 color R`."""
+    return name.removeprefix("(Reveal player ").removesuffix(")")
+
+
+def _known(held: Held) -> str:
+    """What its holder knows of a card."""
+    color = COLORS[held.colors.bit_length() - 1] if held.colors.bit_count() == 1 else "x"
+    return color + (str(held.ranks.bit_length()) if held.ranks.bit_count() == 1 else "0")
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from math import prod
 from typing import Any, NamedTuple, Self
 
@@ -184,6 +185,19 @@ class HanabiTable:
         return Sight(player, self.shape, tuple(hands), stacks, discards, self.life, self.info, self.deck, log)
 
 
+REMEMBERED = 2
+"""How many of each player's last actions are shown."""
+
+
+def recent_actions(sight: Sight) -> list[PastAction]:
+    """The last actions of each player, the latest last."""
+    lasts = [
+        [turn for turn, event in enumerate(sight.log) if event.player == player][-REMEMBERED:]
+        for player in range(sight.shape.players)
+    ]
+    return [sight.log[turn] for turn in sorted(chain.from_iterable(lasts))]
+
+
 def unseen_copies(sight: Sight) -> list[int]:
     left = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
@@ -311,6 +325,7 @@ class HanabiGame(SpielGame):
     imperfect_information = True
     bots = {
         "strong": "ludens.games.hanabi.bots:Strong",
+        "glance": "ludens.games.hanabi.bots:Glance",
         "literal": "ludens.games.hanabi.bots:Literal",
         "visible": "ludens.games.hanabi.bots:Visible",
     }

@@ -9,7 +9,16 @@ from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas, Picture, Sprite, fonts, sprite_sheet
 from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
-from ludens.games.hanabi.game import COLORS, HanabiGame, HanabiState, Held, Sight, is_move, read_move
+from ludens.games.hanabi.game import (
+    COLORS,
+    HanabiGame,
+    HanabiState,
+    Held,
+    Sight,
+    is_move,
+    read_move,
+    recent_actions,
+)
 
 _IN_WORDS = {
     "(Play i)": "Play card i",
@@ -18,8 +27,6 @@ _IN_WORDS = {
     "(Reveal player +k rank r)": "Tell player +k a rank r",
 }
 """The actions in the rules, as buttons name them."""
-REMEMBERED = 2
-"""How many of each player's last actions are shown."""
 
 
 def title(sight: Sight, player: int, moves: bool) -> str:
@@ -30,7 +37,7 @@ def title(sight: Sight, player: int, moves: bool) -> str:
 
 def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
     """The last actions of a player, the latest last; a brief hint is `+1 color R`."""
-    names = [event.name for event in sight.log if event.player == player][-REMEMBERED:]
+    names = [event.name for event in recent_actions(sight) if event.player == player]
     actions = ", ".join(name.strip("()").replace("player ", "") for name in names) or "none"
     return actions.replace("Reveal ", "") if brief else actions
 
