@@ -44,6 +44,8 @@ class CommonKnowledge:
         self.clued: set[int] = set()
         self.drawn = shape.players * shape.hand
         self.read = 0
+        self.pointed: list[tuple[int, str, int | None]] = []
+        """Players to whom the last hints were given, the hints, and the cards that those are about."""
         self._known: dict[int, int] | None = None
         ranks, colors = range(shape.ranks), range(shape.colors)
         self._by_color = [sum(1 << (color * shape.ranks + rank) for rank in ranks) for color in colors]
@@ -66,16 +68,16 @@ class CommonKnowledge:
         for held in chain.from_iterable(sight.hands):
             colors = sum(glance._by_color[color] for color in bits(held.colors))
             glance.hard[held.serial] = colors & sum(glance._by_rank[rank] for rank in bits(held.ranks))
-            told = {
-                kind for kind, mask in (("color", held.colors), ("rank", held.ranks)) if mask.bit_count() == 1
-            }
-            if any((held.serial, kind) not in new for kind in told):
-                glance.clued.add(held.serial)
+            for kind, mask in (("color", held.colors), ("rank", held.ranks)):
+                if mask.bit_count() == 1 and (held.serial, kind) not in new:
+                    glance.clued.add(held.serial)
         glance.soft = dict(glance.hard)
         for event in hints:
             player = (event.player + event.move.offset) % shape.players
             touched = tuple(serial for serial in event.serials if serial in glance.hands[player])
-            glance._take(touched, *glance._pointed_at(player, touched))
+            focus, meant = glance._pointed_at(player, touched)
+            glance._take(touched, focus, meant)
+            glance.pointed.append((player, event.name, focus))
         return glance
 
     def copy(self) -> CommonKnowledge:
@@ -409,23 +411,30 @@ class Glance(ReasoningBot):
         return self._policy(state).decide()
 
     def reasons(self, state: HanabiState, move: str) -> list[str]:
-        """Also the last hints and what they mean, what the others know of their cards, and which hints are
-        good, the best first, or mislead."""
+        """Also the last hints to it and what they mean, what the others know of their cards, and each hint
+        that it may give, with the card that it would be about, and which of them is best."""
         policy = self._policy(state)
-        sight, me, size, hints = policy.sight, policy.me, policy.sight.shape.players, policy.valued_hints()
-        hints_to_me = [
-            event
-            for event in recent_actions(sight)
-            if event.move.offset and (event.player + event.move.offset) % size == me
-        ]
+        sight, reading, me, hints = policy.sight, policy.reading, policy.me, policy.valued_hints()
+        others = [(me + offset) % sight.shape.players for offset in range(1, sight.shape.players)]
+
+        def about(player: int, name: str, focus: int | None, *verdict: str) -> str:
+            card = "none" if focus is None else str(reading.hands[player].index(focus))
+            return " ".join([_hint_words(name), card, *verdict])
+
         words = {
-            "heard": [_hint_words(event.name) for event in hints_to_me],
-            "meant": [
-                str(policy.reading.hands[me].index(serial)) for serial in policy.plays(policy.reading, me)
-            ],
-            "told": [_known(held) for offset in range(1, size) for held in sight.hands[(me + offset) % size]],
-            "good": [_hint_words(hint.name) for hint, worth in hints if worth >= GOOD_HINT],
-            "bad": [_hint_words(hint.name) for hint, worth in hints if worth == MISLEADING],
+            "heard": [about(player, name, focus) for player, name, focus in reading.pointed if player == me],
+            "meant": [str(reading.hands[me].index(serial)) for serial in policy.plays(reading, me)],
+            "told": [held.known for player in others for held in sight.hands[player]],
+            "hints": sorted(
+                about(
+                    one.player,
+                    one.name,
+                    reading.focus(one.player, one.touched),
+                    "good" if worth >= GOOD_HINT else "bad" if worth == MISLEADING else "idle",
+                )
+                for one, worth in hints
+            ),
+            "best": [_hint_words(hint.name) for hint, _ in hints[:1]],
         }
         return [*_seen(sight), *(" ".join([word, *said]) for word, said in words.items())]
 
@@ -436,13 +445,10 @@ class Glance(ReasoningBot):
 
 
 @dataclass
-class Literal(ReasoningBot):
+class Literal(Bot):
     """Plays what is certain, else hints at a playable card, else discards."""
 
     kind = "bot/literal"
-
-    def reasons(self, state: HanabiState, move: str) -> list[str]:
-        return _seen(state.sight(self.seat))
 
     def choose(self, state: HanabiState) -> str:
         return literal(state.sight(self.seat), state.legal(self.seat), self.random)
@@ -459,7 +465,7 @@ def _seen(sight: Sight) -> list[str]:
         cards = [held.card for held in hand if held.card is not None]
         fit = [shape.name(card) for card in cards if height(sight, card) == 0]
         lines += [" ".join(["other", *map(shape.name, cards)]), " ".join(["fit", *fit])]
-    lines.append(" ".join(["own", *map(_known, sight.hands[sight.me])]))
+    lines.append(" ".join(["own", *(held.known for held in sight.hands[sight.me])]))
     for word, slots in (("play", _playable(sight, may_be)), ("useless", _useless(sight, may_be))):
         lines.append(" ".join([word, *map(str, slots)]))
     return lines
@@ -468,12 +474,6 @@ def _seen(sight: Sight) -> list[str]:
 def _hint_words(name: str) -> str:
     """A hint in few words: `+1 color R`."""
     return name.removeprefix("(Reveal player ").removesuffix(")")
-
-
-def _known(held: Held) -> str:
-    """What its holder knows of a card."""
-    color = COLORS[held.colors.bit_length() - 1] if held.colors.bit_count() == 1 else "x"
-    return color + (str(held.ranks.bit_length()) if held.ranks.bit_count() == 1 else "0")
 
 
 def literal(sight: Sight, legal: Sequence[str], random: Stream) -> str:
@@ -502,18 +502,13 @@ def _discard(sight: Sight, may_be: list[list[int]]) -> str:
     """Discards what is certainly useless, else the oldest card without a hint, else the oldest card."""
     if useless := _useless(sight, may_be):
         return f"(Discard {useless[0]})"
-    return f"(Discard {next((slot for slot, held in enumerate(sight.hands[sight.me]) if untold(held)), 0)})"
+    return f"(Discard {next((slot for slot, held in enumerate(sight.hands[sight.me]) if held.untold), 0)})"
 
 
 def height(sight: Sight, card: int) -> int:
     """A card's distance above its firework: 0 is playable, below 0 is useless."""
     color, rank = divmod(card, sight.shape.ranks)
     return rank - sight.stacks[color]
-
-
-def untold(held: Held) -> bool:
-    """Whether no hint has touched a card, as far as its holder knows."""
-    return held.colors.bit_count() > 1 and held.ranks.bit_count() > 1
 
 
 def _helpful(sight: Sight) -> list[str]:

@@ -75,6 +75,17 @@ class Held(NamedTuple):
     ranks: int
     serial: int
 
+    @property
+    def untold(self) -> bool:
+        """Whether no hint has touched it, as far as its holder knows."""
+        return self.colors.bit_count() > 1 and self.ranks.bit_count() > 1
+
+    @property
+    def known(self) -> str:
+        """What its holder knows of it: `x` is an unknown colour, `0` an unknown rank."""
+        color = COLORS[self.colors.bit_length() - 1] if self.colors.bit_count() == 1 else "x"
+        return color + (str(self.ranks.bit_length()) if self.ranks.bit_count() == 1 else "0")
+
 
 class PastAction(NamedTuple):
     """What everybody saw in one turn."""
