@@ -1,6 +1,7 @@
 """`ludens bench rows`: a run of very many episodes: its report, and finding the episodes that are missing.
 
-The episodes are copies of real ones with other samples, with the index that a run would have written.
+The episodes are copies of real ones with other samples, in the order and with the index of a run that was
+played.
 `python -m benchmarks.rows 1000000` measures a larger run, in a process of its own.
 """
 
@@ -19,6 +20,7 @@ from zlib import crc32
 
 from benchmarks import ROOT, Row
 from benchmarks.runs import memory_used
+from ludens.core.episode import Episode
 from ludens.run.engine import Engine, make_executor
 from ludens.run.index import INDEX, header, seal
 from ludens.run.lines import Head, iter_records, write_line
@@ -53,16 +55,15 @@ def write_run(folder: Path, episodes: int) -> Plan:
             asyncio.run(Engine(store, make_executor(once), concurrency=4).run())
         records = list(iter_records(Path(small) / "run"))
     maker = RowMaker.of(plan)
+    parts = [(maker.make(r.job_of(r.episode.seed), r.episode), *_around_sample(r.episode)) for r in records]
     folder.mkdir()
     (folder / "run.json").write_bytes(plan.to_json())
     with (folder / EPISODES).open("wb") as shard, (folder / INDEX).open("wb") as index:
         index.write(header(plan, maker))
-        for record in records:
-            row = maker.make(record.job_of(record.episode.seed), record.episode)
-            before, _, after = record.episode.to_json().partition(b'"sample":0')
-            for sample in range(plan.samples):
-                key = job_key(row.entrant, row.task, row.seed, row.seating, sample)
-                row = replace(row, key=key, sample=sample)
+        for sample in range(plan.samples):
+            for first, before, after in parts:
+                key = job_key(first.entrant, first.task, first.seed, first.seating, sample)
+                row = replace(first, key=key, sample=sample)
                 hashes = plan.job_hash(row.job), plan.jobs_hash
                 head = Head(key, row.entrant, row.task, row.seating, sample, False, *hashes)
                 line = write_line(head, before + b'"sample":%d' % sample + after)
@@ -72,6 +73,12 @@ def write_run(folder: Path, episodes: int) -> Plan:
     with (folder / INDEX).open("ab") as index:
         index.write(seal(folder))
     return plan
+
+
+def _around_sample(episode: Episode) -> tuple[bytes, bytes]:
+    """The JSON of an episode before and after the number of its sample."""
+    before, _, after = episode.to_json().partition(b'"sample":0')
+    return before, after
 
 
 def measure(episodes: int) -> dict[str, float]:

@@ -129,6 +129,7 @@ async def test_invalid_line_in_the_middle_is_a_usage_error(tmp_path: Path, plan:
     (tmp_path / EPISODES).write_bytes(b"".join(lines))
     with Store.reopen(tmp_path) as store:
         assert len(store.done) == 4
+    assert not store.done, "a closed store keeps no keys"
 
 
 @pytest.mark.parametrize(

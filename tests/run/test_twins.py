@@ -72,7 +72,7 @@ def test_values_of_a_cell_are_those_of_pairs(tmp_path: object) -> None:
     reader = CellReader("a", task, tmp_path, task.metrics)  # type: ignore[arg-type]
     for seed, right in enumerate((True, True, True, False)):
         values = ["1" if right else "0", float(right)]
-        reader.add({"key": "", "entrant": "a", "task": "t", "seed": seed, "seating": 0, "values": values})
+        reader.add([{"key": "", "entrant": "a", "task": "t", "seed": seed, "seating": 0, "values": values}])
     cell = reader.cell(4)
     assert cell.paired_values(BOTH) == {(0, 0, 0): 1.0, (2, 0, 0): 0.0}
     assert cell.metrics["both"].mean == 0.5

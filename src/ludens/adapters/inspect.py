@@ -51,9 +51,8 @@ def estimates(scores: Sequence[dict[str, Any]], plan: Plan) -> dict[str, Estimat
     for name, chosen in plan.chosen.items():
         reader = CellReader(ENTRANT, chosen, Path(), maker.measured[name])
         rows = [row for row in scores if row["task"] == name]
-        for row in rows:
-            reader.add(row)
         if rows:
+            reader.add(rows)
             cells[name] = reader.cell(len(rows), whole.anchors.get(name))
     tasks = {name: cell.shown() for name, cell in cells.items()}
     return {**tasks, **summarise(whole, cells)}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from math import nan
 from pathlib import Path
-from typing import Any, get_args
+from sys import intern
+from typing import Any, TypeVar, get_args
 
 from ludens.core.episode import Status, Usage
 from ludens.run.comparisons import MIN_NONZERO, BlindControl, Place
@@ -26,9 +28,10 @@ from ludens.run.task import (
     Observation,
     Task,
     entrant_seats,
-    groups_of,
 )
 from ludens.run.twins import pair_scores
+
+K = TypeVar("K")
 
 TRUNCATED_LIMIT = 0.02
 """The proportion of truncated replies above which results have a warning."""
@@ -66,7 +69,7 @@ class ReplyStats:
 
 
 STATUSES: tuple[Status, ...] = get_args(Status)
-_STATUS_NUMBERS = {status: number for number, status in enumerate(STATUSES)}
+_STATUS_NUMBERS: dict[str, int] = {status: number for number, status in enumerate(STATUSES)}
 
 
 class EpisodeTable(Mapping[Place, EpisodeRow]):
@@ -77,7 +80,7 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         columns: `seed`, `seating`, `sample`, `status`, `fallbacks`, `shard`, `offset`, `cluster` of each
             episode.
         shards: The names of the shards.
-        clusters: The names of the clusters; the column `cluster` has their numbers, -1 for none.
+        clusters: The names of the clusters, the first one empty; the column `cluster` has their numbers.
         values: The values of each metric; NaN or None where an episode does not count.
     """
 
@@ -124,7 +127,7 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
             yield EpisodeRow(
                 job_key(*self._cell, seed, seating, sample), *self._cell, seed, seating, sample,
                 STATUSES[status], fallbacks=fallbacks, values=known, shard=self._shards[shard], offset=offset,
-                cluster=self._clusters[cluster] if cluster >= 0 else "",
+                cluster=self._clusters[cluster],
             )  # fmt: skip
 
     def _column(self, metric: int, start: int = 0, stop: int | None = None) -> list[Any]:
@@ -142,18 +145,33 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         pairs = zip(self, self._columns["fallbacks"].tolist(), strict=True)
         return {place: number for place, number in pairs if number}
 
+    @property
+    def repeats(self) -> bool:
+        """Whether episodes of several seeds are the same game, or share a world."""
+        return bool(self._shared)
+
     def groups(self) -> list[Group]:
         """The cluster of each episode where other seeds have it too, else its seed."""
-        return groups_of(self.seeds(), self._cluster_names()) if self._clusters else list(self.seeds())
+        seeds, shared = self.seeds(), self._shared
+        if not shared:
+            return list(seeds)
+        numbers = self._columns["cluster"].tolist()
+        return [shared.get(number, seed) for number, seed in zip(numbers, seeds, strict=True)]
 
-    def _cluster_names(self) -> list[str]:
-        names = (*self._clusters, "")  # the last one for -1
-        return [names[number] for number in self._columns["cluster"].tolist()]
+    @cached_property
+    def _shared(self) -> dict[int, str]:
+        """Number and name of each cluster that several seeds have."""
+        import numpy as np
+
+        seeds, numbers = self._columns["seed"], self._columns["cluster"]
+        first, last = np.zeros((2, len(self._clusters)), np.int64)
+        first[numbers[::-1]], last[numbers] = seeds[::-1], seeds  # of several seeds the last one stays
+        return {number: self._clusters[number] for number in np.flatnonzero(first != last).tolist() if number}
 
     def clusters(self) -> dict[int, str]:
         """The clusters of each seed that shares one, of all its seatings."""
         shared: dict[int, set[str]] = {}
-        for seed, group in zip(self.seeds(), self.groups(), strict=True):
+        for seed, group in zip(self.seeds(), self.groups(), strict=True) if self.repeats else ():
             if isinstance(group, str):
                 shared.setdefault(seed, set()).add(group)
         return {seed: " ".join(sorted(groups)) for seed, groups in shared.items()}
@@ -166,14 +184,18 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
     def observations(self, metric: int, twins: bool = False) -> list[Observation]:
         """Group and value of each episode that counts; with `twins` the seed, which tells the pair, and the
         cluster."""
-        named = zip(self.seeds(), self._cluster_names(), strict=True)
-        pairs = zip(named if twins else self.groups(), self._column(metric), strict=True)
-        return [pair for pair in pairs if pair[1] is not None]
+        names = map(self._clusters.__getitem__, self._columns["cluster"].tolist())
+        return list(self._counted(zip(self.seeds(), names, strict=True) if twins else self.groups(), metric))
 
     def values_of(self, metric: int) -> dict[Place, Any]:
         """The value of each episode that counts."""
-        pairs = zip(self, self._column(metric), strict=True)
-        return {place: value for place, value in pairs if value is not None}
+        return dict(self._counted(self, metric))
+
+    def _counted(self, keys: Iterable[K], metric: int) -> Iterator[tuple[K, Any]]:
+        """The key and the value of each episode that counts."""
+        column = self._column(metric)
+        pairs = zip(keys, column, strict=True)
+        return (pair for pair in pairs if pair[1] is not None) if None in column else pairs
 
 
 @dataclass(frozen=True)
@@ -217,7 +239,7 @@ class Cell:
     @property
     def repeats(self) -> bool:
         """Whether episodes of several seeds are the same game, or share a world."""
-        return any(isinstance(group, str) for group in self.episodes.groups())
+        return self.episodes.repeats
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
@@ -267,53 +289,52 @@ class CellReader:
         self.remarks: set[str] = set()
         self.labels: defaultdict[str, Counter[LabelPair]] = defaultdict(Counter)
         self._columns = {name: array(code) for name, code in _COLUMNS.items()}
-        self._appends = tuple(column.append for column in self._columns.values())
-        self._shards: dict[str, int] = {}
-        self._clusters: dict[str, int] = {}
+        self._shards: defaultdict[str, int] = defaultdict(count().__next__)
+        self._clusters: defaultdict[str, int] = defaultdict(count(1).__next__, {"": 0})
+        self._numbers = {"status": _STATUS_NUMBERS, "shard": self._shards, "cluster": self._clusters}
         self._values: list[Any] = [array("d") if metric.paired else [] for metric in measured]
 
-    def add(self, row: RowDict) -> None:
-        """Add a row, which must be correct: an exception leaves this half changed."""
-        get = row.get
-        if "usage" in row:
-            self.usage += Usage(*row["usage"])
-        if "other_usage" in row:
-            self.other_usage += Usage(*row["other_usage"])
-        status = get("status", "done")
-        if status == "void":
-            self.voids[get("error") or "unknown reason"] += 1
-            self.voided.append(replace(EpisodeRow.from_dict(row), fallbacks=0))
-            return
-        stats = self.stats
-        for name in STATS:
-            if name in row:
-                stats[name] += row[name]
-        if "remarks" in row:
-            self.remarks.update(row["remarks"])
-        measured: EpisodeRow | None = get("measured")
-        values = row["values"] if measured is None else measured.values
-        for metric, counts in (measured.labels if measured is not None else get("labels", {})).items():
-            self.labels[metric].update(dict(label_counts(counts)) if isinstance(counts, list) else counts)
-        for column, value in zip(self._values, values or (), strict=True):
-            if type(value) is float:  # nearly always
-                column.append(value)
-            elif type(column) is array:
-                column.append(nan if value is None else decoded(value))
+    def add(self, rows: Sequence[RowDict]) -> None:
+        """Add rows, which must be correct: an exception leaves this half changed."""
+        given = set[str]().union(*rows)
+        if "usage" in given:
+            self.usage = sum((Usage(*row["usage"]) for row in rows if "usage" in row), self.usage)
+        if "other_usage" in given:
+            others = (Usage(*row["other_usage"]) for row in rows if "other_usage" in row)
+            self.other_usage = sum(others, self.other_usage)
+        if "status" in given:
+            voided = [EpisodeRow.from_dict(row) for row in rows if row.get("status") == "void"]
+            self.voids.update(row.error or "unknown reason" for row in voided)
+            self.voided += [replace(row, fallbacks=0) for row in voided]
+            rows = [row for row in rows if row.get("status") != "void"]
+            if not rows:
+                return
+        for name in given.intersection(STATS):
+            self.stats[name] += sum(row.get(name, 0) for row in rows)
+        if "remarks" in given:
+            self.remarks.update(*(row.get("remarks", ()) for row in rows))
+        if given & {"labels", "measured"}:
+            for row in rows:
+                for metric, counts in _labels(row).items():
+                    self.labels[metric].update(counts)
+        known = [row["measured"].values if "measured" in row else row["values"] for row in rows]
+        for column, values in zip(self._values, zip(*known, strict=True), strict=True):
+            if type(column) is array:
+                column.fromlist([v if type(v) is float else nan if v is None else decoded(v) for v in values])
             else:
-                column.append(decoded(value) if measured is None else value)
-        (
-            add_seed, add_seating, add_sample, add_status, add_fallbacks, add_shard, add_offset, add_cluster,
-        ) = self._appends  # fmt: skip
-        add_seed(row["seed"])
-        add_seating(row["seating"])
-        add_sample(get("sample", 0))
-        add_status(_STATUS_NUMBERS[status])
-        add_fallbacks(get("fallbacks", 0))
-        shard = get("shard", EPISODES)
-        add_shard(self._shards.setdefault(shard, len(self._shards)))
-        add_offset(get("offset", 0))
-        cluster = get("cluster", "")
-        add_cluster(self._clusters.setdefault(cluster, len(self._clusters)) if cluster else -1)
+                pairs = zip(values, rows, strict=True)
+                # Texts are few and short: one of each is kept.
+                column += [
+                    intern(v) if type(v) is str else v if "measured" in row else decoded(v)
+                    for v, row in pairs
+                ]
+        columns = self._columns
+        columns["seed"].fromlist([row["seed"] for row in rows])
+        columns["seating"].fromlist([row["seating"] for row in rows])
+        for name, default in _DEFAULTS.items():
+            some = [row.get(name, default) for row in rows] if name in given else [default] * len(rows)
+            numbers = self._numbers.get(name)
+            columns[name].fromlist(some if numbers is None else [numbers[text] for text in some])
 
     def cell(self, planned: int, anchors: tuple[float | Estimate, float | Estimate] | None = None) -> Cell:
         """The episodes so far as a cell."""
@@ -344,3 +365,18 @@ class CellReader:
 
 _INTEGERS = {"seating": "i", "sample": "i", "status": "b", "fallbacks": "i", "shard": "i"}
 _COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q", "cluster": "i"}
+_DEFAULTS: dict[str, Any] = {
+    "sample": 0,
+    "status": "done",
+    "fallbacks": 0,
+    "shard": EPISODES,
+    "offset": 0,
+    "cluster": "",
+}
+
+
+def _labels(row: RowDict) -> Mapping[str, Mapping[LabelPair, int]]:
+    measured: EpisodeRow | None = row.get("measured")
+    if measured is not None:
+        return measured.labels
+    return {metric: dict(label_counts(pairs)) for metric, pairs in row.get("labels", {}).items()}

@@ -39,7 +39,9 @@ from ludens.run.rows import EPISODES, EpisodeRow, Location, RowMaker, code_hash
 INDEX = "index.jsonl"
 SCHEMA = 1
 SEALED, SKIPPED = "sealed", "skipped"
-_BLOCK = 1 << 20
+_END = 1 << 20
+_BLOCK = 1 << 16
+"""Rows of a larger block do not stay in the caches of a core."""
 _IN_MEMORY = 1 << 24
 
 RowDict = dict[str, Any]
@@ -115,8 +117,7 @@ class RowReader:
             BadFile: A line that is not in the index is not valid.
         """
         if not self.direct:
-            for row in self._read_index():
-                yield self._complete(row)
+            yield from self._read_index()
         if not self.lines.unread():
             return
         if self.done is None:
@@ -191,7 +192,7 @@ class RowReader:
     def _read_seal(self) -> frozenset[str]:
         """The shards that were not changed since the index was written."""
         with (self.folder / INDEX).open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _BLOCK))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _END))
             last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
         try:
             sealed = orjson.loads(last)[SEALED]
@@ -226,7 +227,7 @@ class RowReader:
                 except (LookupError, TypeError, ValueError, AttributeError, OSError):
                     raise StaleIndex from None
                 if SKIPPED not in row:
-                    yield row
+                    yield row if "values" in row else self._complete(row)
 
     def _index_lines(self, position: int) -> Iterator[RowDict]:
         """Every complete line of the index from a position on, without the header."""

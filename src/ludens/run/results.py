@@ -6,10 +6,11 @@ Whole episodes are read only where a report shows them. Labels of conversations 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from math import inf, isnan
 from pathlib import Path
 from time import monotonic
@@ -44,6 +45,8 @@ from ludens.run.task import (
     suite,
 )
 
+_AT_ONCE, _MADE_AT_ONCE = 256, 16
+"""Rows that are added together; where they are made from episodes, each takes milliseconds."""
 _NAMED = 5
 """Episodes that are named where some are left out."""
 LABELS_FILE = "judged.jsonl"
@@ -255,18 +258,15 @@ class RunReader:
 
     def read(self, seconds: float = inf) -> bool:
         """Read for so long, but at least one row; returns whether everything written so far was read."""
-        until, cells, left_out = inf, self._cells, self.left_out
+        until, number = inf, 1
         try:
             self._rows = self._rows or self._reader.read()
-            for number, row in enumerate(self._rows):
-                if row["key"] not in left_out or row.get("status") == "void":
-                    if row["key"] in self._clusters:
-                        row = {**row, "cluster": self._clusters[row["key"]]}
-                    cells[row["entrant"], row["task"]].add(row)
-                if number % 16 == 0:
-                    until = min(until, monotonic() + seconds)  # the first line takes longer: jobs are listed
-                    if monotonic() >= until:
-                        return False
+            while rows := list(islice(self._rows, number)):
+                self._add(rows)
+                number = _AT_ONCE if self.indexed else _MADE_AT_ONCE
+                until = min(until, monotonic() + seconds)  # the first line takes longer: jobs are listed
+                if monotonic() >= until:
+                    return False
         except (StaleIndex, LookupError, TypeError, ValueError, AttributeError, OverflowError):
             if self._reader.direct:
                 raise
@@ -278,6 +278,17 @@ class RunReader:
 
             note_index(self.folder)
         return True
+
+    def _add(self, rows: Sequence[RowDict]) -> None:
+        cells: defaultdict[tuple[str, str], list[RowDict]] = defaultdict(list)
+        left_out, clusters = self.left_out, self._clusters
+        for row in rows:
+            if row["key"] not in left_out or row.get("status") == "void":
+                if row["key"] in clusters:
+                    row = {**row, "cluster": clusters[row["key"]]}
+                cells[row["entrant"], row["task"]].append(row)
+        for cell, some in cells.items():
+            self._cells[cell].add(some)
 
     def rows(self, last: bool = False) -> Iterator[Row]:
         """The entrants of the run; with `last`, the cells are handed over, which halves the memory."""

@@ -211,6 +211,7 @@ class Store:
         finally:
             self._close_index()
             self._file.close()
+            self.done.clear()  # 100 MB for a million keys; a report may be made while the store is referenced
 
     @property
     def _complete(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ludens.core.twins import MARKS, pair_of
@@ -15,6 +16,7 @@ Marks = str
 """One sign per answer that differs between the worlds: `1` where it is right, else `0`."""
 
 
+@lru_cache(maxsize=1 << 12)
 def pair_score(first: Marks, second: Marks) -> float:
     """The share of the answers that are right in both worlds."""
     both = [*zip(first, second, strict=False)].count(("1", "1"))
@@ -23,10 +25,11 @@ def pair_score(first: Marks, second: Marks) -> float:
 
 def pair_scores(values: Mapping[Place, Marks]) -> dict[Place, float]:
     """The score of each complete pair, under the place of its first world."""
-    pairs: defaultdict[Place, dict[int, Marks]] = defaultdict(dict)
-    for (seed, seating, sample), marks in values.items():
-        pairs[2 * pair_of(seed), seating, sample][seed % 2] = marks
-    return {place: pair_score(*worlds.values()) for place, worlds in pairs.items() if len(worlds) == 2}
+    return {
+        (seed, seating, sample): pair_score(marks, values[twin])
+        for (seed, seating, sample), marks in values.items()
+        if seed % 2 == 0 and (twin := (seed + 1, seating, sample)) in values
+    }
 
 
 def both_of(
@@ -61,8 +64,9 @@ def _combine(observations: Sequence[Observation]) -> Estimate:
     for group, marks in observations:
         assert isinstance(group, tuple)
         seed, cluster = group
-        worlds[pair_of(seed)][seed % 2].append(marks)
-        clusters[pair_of(seed)] = cluster
+        pair = pair_of(seed)
+        worlds[pair][seed % 2].append(marks)
+        clusters[pair] = cluster
     complete = {
         pair: [pair_score(a, b) for a, b in zip(first, second, strict=True)]
         for pair, (first, second) in worlds.items()

@@ -149,7 +149,7 @@ def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> Non
         reader = CellReader("", tasks[name], Path(), maker.measured[name])
         for seed, one in enumerate(some):
             row = maker.make(Job("key", "", name, seed, 0), replace(one.episode, seed=seed))
-            reader.add(orjson.loads(row.to_json()))
+            reader.add([orjson.loads(row.to_json())])
         cells[name] = reader.cell(len(some))
     found = summarise(whole, cells)
     assert found["SR, mean over puzzles"].mean == 50
