@@ -26,7 +26,7 @@ from ludens.train.recipe import (  # noqa: E402
     OptimizerOptions,
     Recipe,
 )
-from ludens.train.update import Diverged, Updater, chunks, policy_loss  # noqa: E402
+from ludens.train.update import CALM, Diverged, Updater, chunks, policy_loss  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
@@ -204,6 +204,9 @@ def test_batches_are_halved_where_memory_is_short(
     assert "starting the step again with micro=4" in caplog.text
     assert "starting the step again with micro=2" in caplog.text
     assert (gradient(whole) - gradient(halved)).norm() < 1e-5 * gradient(whole).norm()
+    most[0] = 8
+    sizes = [updater.micro for _ in range(CALM + 3) if updater.update(samples, None)]
+    assert sizes == [*[2] * CALM, 4, 8, 8], "the other run on the GPU has ended"
     most[0] = 0
     with pytest.raises(UsageError, match="memory does not hold the update of a single reply"):
         updater.update(samples, None)

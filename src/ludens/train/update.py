@@ -222,6 +222,10 @@ class Rehearses(Protocol):
         """Add the gradients of this rank's share; returns the loss of all shares."""
 
 
+CALM = 4
+"""Updates without a shortage of memory after which larger parts are tried."""
+
+
 class Updater:
     """Holds the optimiser of a policy."""
 
@@ -244,6 +248,8 @@ class Updater:
         )
         self.step = 0
         self.micro, self.tokens = options.micro, options.tokens
+        self._calm = 0
+        """Updates since memory was short."""
 
     def update(
         self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0, staleness: int = 0
@@ -263,6 +269,7 @@ class Updater:
         if not max(ranks.gather(len(samples))):
             return totals | corrected
         steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
+        self._grow()
         self.policy.train(True)
         for epoch in range(self.options.epochs):
             for part in self._minibatches(samples, f"{seed} {epoch}"):
@@ -280,6 +287,15 @@ class Updater:
             totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals | corrected
+
+    def _grow(self) -> None:
+        """Try larger parts again where memory was short, which another run on the GPU may have needed."""
+        self._calm += 1
+        if self._calm > CALM:
+            self.micro, self.tokens = (
+                min(2 * self.micro, self.options.micro),
+                min(2 * self.tokens, self.options.tokens),
+            )
 
     def state(self) -> dict[str, Any]:
         """Whole tensors, whatever the number of ranks; all ranks call it."""
@@ -342,7 +358,7 @@ class Updater:
                         "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "
                         "model.checkpointing, smaller pictures (play.size) or shorter replies."
                     ) from None
-                self.micro = min(self.micro, len(samples)) // 2 or 1
+                self.micro, self._calm = min(self.micro, len(samples)) // 2 or 1, 0
                 self.tokens = max(1, self.tokens // 2) if self.tokens else 0
                 torch.cuda.empty_cache()
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
