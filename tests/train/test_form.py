@@ -3,6 +3,7 @@ have changed since."""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from functools import cache
@@ -93,3 +94,14 @@ def test_what_changes_a_form(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.undo()
     monkeypatch.setattr(tic_tac_toe.TicTacToe, "version", "another", raising=False)
     assert form(recipe) != now
+
+
+def test_newer_versions_of_python_have_more_fields(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`type_params` of 3.12: a form is the same on every version."""
+    function = ast.parse("def f(x): return x").body[0]
+    now = forms._written(function)
+    monkeypatch.setattr(function, "_fields", (*function._fields, "more", "other"), raising=False)
+    function.more, function.other = [], None  # type: ignore[attr-defined]
+    assert forms._written(function) == now
+    function.more = [ast.Pass()]  # type: ignore[attr-defined]
+    assert forms._written(function) != now

@@ -89,7 +89,15 @@ def _meaning(file: Path) -> str:
         # A string by itself is a docstring, of whatever comes before it.
         kept = [each for each in body if not _is_text(each)]
         node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return ast.dump(tree)
+    return _written(tree)
+
+
+def _written(value: object) -> str:
+    """A part of a syntax tree; empty fields are left out, of which newer versions of Python have more."""
+    if isinstance(value, ast.AST):
+        fields = ((name, part) for name, part in ast.iter_fields(value) if part is not None and part != [])
+        return f"{type(value).__name__}({', '.join(f'{name}={_written(part)}' for name, part in fields)})"
+    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else repr(value)
 
 
 def _is_text(node: ast.AST) -> bool:
