@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
-from shutil import copytree, move
+from shutil import copyfile, copytree, move
 
 import numpy as np
 import orjson
@@ -22,6 +24,7 @@ from ludens.train.nano.weights import (
     StoredModel,
     export,
     metadata_of,
+    origin,
     packed,
     read_weights,
     verify_model,
@@ -51,8 +54,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run that was stopped after two rounds."""
     monkeypatch.setenv(COMMIT, "abc123")
     checkpoint = model(tmp_path / "run" / ".supervised" / "step-000002")
-    origin = started(RECIPE, None, {"demonstrations": range(5, 9)})
-    (tmp_path / "run" / PROVENANCE).write_bytes(orjson.dumps(origin))
+    began = started(RECIPE, None, {"demonstrations": range(5, 9)})
+    (tmp_path / "run" / PROVENANCE).write_bytes(orjson.dumps(began))
     state = {"done": 2, "losses": [3.0, 1.0], "spent": 61.2, "waited": 0.0, "digest": "d1"}
     (checkpoint / "training.json").write_bytes(orjson.dumps(state))
     return checkpoint
@@ -159,6 +162,64 @@ def test_a_model_is_checked_against_what_it_says(
     weights.write_bytes(data)
     assert main(["verify", "nano/out"]) == 1
     assert "FAILED numbers" in capsys.readouterr().out
+
+
+MEAN_OF_TWO = Path(__file__).parents[2] / "recipes" / "nano_mean.py"
+
+
+def mean_of_two(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, MEAN_OF_TWO, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def longer(run: Path, folder: Path) -> Path:
+    """The checkpoint with one more word and other numbers, which says where it comes from."""
+    longer = folder / ".supervised" / "step-000003"
+    copytree(run, longer)
+    copyfile(run.parents[1] / PROVENANCE, folder / PROVENANCE)
+    settings = orjson.loads((longer / SETTINGS).read_bytes())
+    settings["vocabulary"].append("more")
+    (longer / SETTINGS).write_bytes(orjson.dumps(settings))
+    weights = {name: 3 * tensor for name, tensor in read_weights(longer / WEIGHTS).items()}
+    for name in ("decoder.embedding.weight", "decoder.head.weight"):
+        weights[name] = np.vstack([weights[name], np.ones_like(weights[name][:1])])
+    (longer / WEIGHTS).write_bytes(packed(weights, "float32"))
+    return longer
+
+
+def test_a_mean_is_between_two_models_and_says_where_both_come_from(run: Path, tmp_path: Path) -> None:
+    first, second, out = tmp_path / "first", tmp_path / "second", tmp_path / "out"
+    export(run, first, "float32")
+    export(longer(run, tmp_path / "on"), second, "float32")
+    done = mean_of_two(first, second, "--share", 0.25, "--out", out)
+    assert done.returncode == 0, done.stderr
+    ours, mean = read_weights(first / WEIGHTS), read_weights(out / WEIGHTS)
+    for name, tensor in ours.items():
+        near = np.abs(tensor).max() / 40
+        assert np.allclose(mean[name][: len(tensor)], 1.5 * tensor, atol=near), name
+    assert np.allclose(mean["decoder.head.weight"][-1], 1.0, atol=0.1)
+    checks = {check.what: check for check in verify_weights(out)}
+    assert all(check.ok for check in checks.values())
+    assert checks["mean"].told == "0.25 of a run of 2 updates from abc123"
+    told = orjson.loads(metadata_of(out / WEIGHTS)[0]["mean"])
+    told["with"]["recipe"]["run"]["name"] = "another"
+    rewritten = packed(mean, "int8", origin(out) | {"mean": told})
+    (out / WEIGHTS).write_bytes(rewritten)
+    assert {check.what for check in verify_weights(out) if not check.ok} == {"mean"}
+
+
+def test_models_that_have_no_mean(run: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    export(run, first, "float32")
+    export(longer(run, tmp_path / "on"), second, "float32")
+    for words, said in (
+        ((second, first, "--out", "x"), "does not continue from"),
+        ((first, tmp_path / "none", "--out", "x"), "nano.json"),
+        ((first, second, "--share", 2, "--out", "x"), "--share must be between 0 and 1"),
+    ):
+        done = mean_of_two(*words)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_other_settings_are_noticed(run: Path, tmp_path: Path) -> None:

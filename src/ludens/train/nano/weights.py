@@ -73,6 +73,8 @@ DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
 METADATA, NUMBERS, SETTINGS_HASH = "__metadata__", "numbers_sha256", "settings_sha256"
 """In the header of a file of weights: what it says about itself, and there the hash of all numbers."""
+MEAN = "mean"
+"""There: the share and the origin of other weights, where these are the mean of two models."""
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<u2"), "I8": np.dtype("i1")}
 """How numbers are stored; numpy has no bfloat16."""
 
@@ -367,18 +369,25 @@ def verify_model(folder: Path) -> list[Check]:
     return [*checks, Check("all roles come from one run", all(origin == origins[0] for origin in origins))]
 
 
+def origin(folder: Path) -> dict[str, Any]:
+    """What a file of weights says about where they come from."""
+    told, _ = metadata_of(folder / WEIGHTS)
+    return {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+
+
 def verify_weights(folder: Path) -> list[Check]:
     """Whether the files in a folder with weights are those that training wrote."""
     told, numbers = metadata_of(folder / WEIGHTS)
     stored = StoredModel.read(folder)
     stored.weights(folder)
-    known = {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+    known = origin(folder)
     recipe, trained_on = known.get("recipe"), games_of_checkpoint(folder, SETTINGS)
     if not isinstance(recipe, dict) or NUMBERS not in told:
         return [Check("it says where it comes from", False)]
     settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
     losses = known.get("losses")
     losses = losses if isinstance(losses, list) else []
+    mean = known.get(MEAN)
     return [
         Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
         Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),
@@ -389,7 +398,18 @@ def verify_weights(folder: Path) -> list[Check]:
         Check("seeds", bool(known.get("seeds")), str(orjson.dumps(known.get("seeds")).decode())),
         Check("data", bool(known.get("data_sha256")), f"{known.get('rounds')} rounds"),
         Check("losses", bool(losses), f"{losses[0]} to {losses[-1]}" if losses else ""),
+        *([_mean_check(mean)] if mean is not None else ()),
     ]
+
+
+def _mean_check(mean: Any) -> Check:
+    """Of weights that are the mean of two models: what they say of the second."""
+    other = mean.get("with") if isinstance(mean, dict) else None
+    if not isinstance(other, dict) or not isinstance(recipe := other.get("recipe"), dict):
+        return Check(MEAN, False)
+    share, commit = mean.get("share"), str(other.get("commit"))[:12]
+    right = isinstance(share, float) and 0 <= share <= 1 and other.get("recipe_sha256") == recipe_hash(recipe)
+    return Check(MEAN, right, f"{share} of a run of {other.get('updates')} updates from {commit}")
 
 
 def _value(text: Any) -> Any:
