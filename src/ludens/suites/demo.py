@@ -51,14 +51,14 @@ SUITE = Suite(
             name="vote",
             game="spy/vote?source=flat&twins=true",
             seatings=({"voter": MODEL},),
-            episodes=12,
+            episodes=16,
             metrics=(both_of(fact("right")), rate_of("right", fact("right"), about="votes for the spy")),
         ),
         Task(
             name="keypad",
             game="comma/keypad?mistakes=1",
             seatings=({"solver": MODEL, "expert": MODEL},),
-            episodes=8,
+            episodes=12,
             metrics=(
                 rate_of("solved", fact("solved")),
                 mean_of(
