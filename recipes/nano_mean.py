@@ -1,4 +1,4 @@
-"""The mean of two small models of one training: between their weights, neither has lost what the other knows.
+"""The mean of two small models of one training: between their weights, little of what either knows is lost.
 
     python recipes/nano_mean.py my-nano longer-nano --share 0.25 --out mean-nano
 
