@@ -51,7 +51,7 @@ SUITE = Suite(
             name="vote",
             game="spy/vote?source=flat&twins=true",
             seatings=({"voter": MODEL},),
-            episodes=16,
+            episodes=14,
             metrics=(both_of(fact("right")), rate_of("right", fact("right"), about="votes for the spy")),
         ),
         Task(
