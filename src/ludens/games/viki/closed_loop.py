@@ -127,7 +127,7 @@ class ActState(SceneState):
 
     def next_step(self) -> Step:
         """The first step of a shortest plan from here; nothing where there is none."""
-        return self.rest[0] if self.rest else {}
+        return next(iter(self.rest), {})
 
     def solution(self, seat: str) -> str | None:
         return write_step(self.next_step())

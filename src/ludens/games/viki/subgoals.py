@@ -46,9 +46,10 @@ class ActOracle(Agent):
         state = ask.state
         assert isinstance(state, ActState)
         answer = state.solution(ask.seat) or ""
-        rest = replace(state.as_scene(), plan=tuple(state.rest))
-        thought = f"<think>{told(rest, state.floor)}</think>" if self.reason else ""
-        return Reply(f"{thought}{ask.format.write(answer)}", answer)
+        if not self.reason:
+            return Reply(ask.format.write(answer), answer)
+        thoughts = told(replace(state.as_scene(), plan=tuple(state.rest)), state.floor)
+        return Reply(f"<think>{thoughts}</think>{ask.format.write(answer)}", answer)
 
 
 def told(scene: Scene, floor: FloorPlan) -> str:
