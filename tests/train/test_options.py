@@ -14,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.core.ask import Ask  # noqa: E402
+from ludens.core.episode import Episode  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.core.reply import ActionFormat  # noqa: E402
 from ludens.core.state import Legal  # noqa: E402
@@ -322,6 +323,29 @@ def test_some_choices_are_explored_in_training_alone(tmp_path: Path) -> None:
     texts = replace(ask, legal=Legal.text())
     assert not any(model.offer(replace(request, ask=texts)) for request in requests)
     asyncio.run(trainer.close())
+
+
+def test_replies_say_whether_their_choice_was_explored(tmp_path: Path) -> None:
+    trainer = Trainer(recipe(play={"explore": 0.3, "episodes": 40}), policy(), tmp_path)
+    games = asyncio.run(trainer.rollouts.play(trainer.jobs()))
+    explored = [sample.explored for game in games for sample in game.samples]
+    assert 0.2 < explored.count(True) / len(explored) < 0.4
+    held_out = asyncio.run(trainer.rollouts.play(trainer.held_out_jobs()))
+    assert not any(sample.explored for game in held_out for sample in game.samples)
+    asyncio.run(trainer.close())
+
+
+def test_explored_choices_are_not_charged() -> None:
+    """Most of them are worse than what the policy prefers: it would learn to prefer nothing else."""
+    rewards = [1.0, -1.0, -1.0, -0.5]
+    explored = [True, True, False, False]
+    samples = [
+        TokenSample([], [], [], seat=str(number), reward=reward, explored=was)
+        for number, (reward, was) in enumerate(zip(rewards, explored, strict=True))
+    ]
+    options = AdvantageOptions(scale=False, group="seed")
+    [*trained] = Grpo(options).samples([Trajectory(Episode("tic_tac_toe", 1, {}, 0, {}), samples=samples)])
+    assert [sample.advantage for sample in trained] == [1.375, 0.0, -0.625, -0.125]
 
 
 def test_spo_explores_decisions_while_it_trains_them() -> None:

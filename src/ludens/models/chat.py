@@ -116,6 +116,8 @@ class Tokens:
     """Ids whose probability was set to zero: placeholders of pictures."""
     pictures: Sequence[Picture] = ()
     """The pictures fed, in the order of their placeholders."""
+    explored: bool = False
+    """Whether the choice was drawn evenly, whatever the model prefers."""
 
 
 @dataclass(slots=True)

@@ -161,7 +161,8 @@ class Grpo:
         """All samples of the games, with advantages; role baselines are those of the stage.
 
         With a penalty, replies that were not accepted have no advantage above 0. They earned what the
-        fallback earned: where others of their group earned less, they would be learnt.
+        fallback earned: where others of their group earned less, they would be learnt. Explored choices have
+        none below 0: most are worse than what the policy prefers, and would teach it to prefer nothing else.
         """
         kind, penalty = kind or self.options.kind, self.options.unreadable
         if self.options.reward == "both":
@@ -183,6 +184,9 @@ class Grpo:
         else:
             for sample in samples:
                 sample.advantage = sample.reward
+        for sample in samples:
+            if sample.explored and sample.readable:
+                sample.advantage = max(sample.advantage, 0.0)
         for sample in refused:
             sample.advantage = min(sample.advantage, 0.0)
         return samples

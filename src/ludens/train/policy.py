@@ -63,6 +63,8 @@ class TokenSample:
     """What it should have expected."""
     weights: list[float] = field(default_factory=list)
     """What each token counts, where an earlier policy drew it; empty for 1 each."""
+    explored: bool = False
+    """Whether its choice was drawn evenly, whatever the policy prefers."""
     kept: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 

@@ -155,6 +155,7 @@ class Rollouts:
                         pictures=tokens.pictures,
                         temperature=tokens.temperature,
                         suppressed=tokens.suppressed,
+                        explored=tokens.explored,
                         seat=seat,
                         role=ask.role or seat,
                         stage=self.game.stage_of(seat, ask.stage),

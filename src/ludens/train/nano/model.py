@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar, cast
@@ -162,7 +163,8 @@ class LiveModel(NanoModel[SeededSampler]):
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         prompts, pictures, seeds, answers = zip(*questions, strict=True)
-        return self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
+        replies = self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
+        return [replace(reply, explored=bool(few)) for reply, few in zip(replies, answers, strict=True)]
 
 
 class LivePolicy(Policy):
