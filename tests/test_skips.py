@@ -42,7 +42,7 @@ WORKER = "-p xdist.plugin -n1"
     ("test", "args"),
     [
         (WITHOUT, ""),
-        (WITHOUT_MODULE, WORKER),
+        pytest.param(WITHOUT_MODULE, WORKER, marks=pytest.mark.slow),
         pytest.param(WITHOUT, WORKER, marks=pytest.mark.slow),
         pytest.param(WITHOUT_MODULE, "", marks=pytest.mark.slow),
     ],

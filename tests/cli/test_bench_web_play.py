@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.web_play import people_rows, play_rows
 
 
@@ -15,6 +17,7 @@ def test_few_people_for_a_moment() -> None:
     assert "median" in waiting.note
 
 
+@pytest.mark.slow
 def test_few_people_with_bots() -> None:
     waiting, cpu = people_rows(0.1)
     assert "6 people" in waiting.what

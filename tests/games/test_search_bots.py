@@ -111,6 +111,7 @@ def test_pruning_changes_no_value_and_a_score_is_the_other_sides_loss() -> None:
                 assert ReversiSearch().value((own, other), depth) == plain_value(own, other, depth)
 
 
+@pytest.mark.slow
 async def test_reversi_alphabeta_beats_random() -> None:
     earned = await results("reversi", "bot/alphabeta", "bot/random", range(12))
     assert earned.count(1.0) >= 11

@@ -40,7 +40,13 @@ def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         model("hf/some/model")
 
 
-@pytest.fixture(scope="module", params=["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("llava", marks=pytest.mark.slow),
+        pytest.param("qwen", marks=pytest.mark.torchvision),
+    ],
+)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.support.tiny_vlm import build
 

@@ -60,6 +60,7 @@ def test_past_selves_that_win_are_met_more_often() -> None:
     assert met[30] > 2 * max(met[0], met[20]), "one that is never beaten teaches nothing"
 
 
+@pytest.mark.slow
 def test_a_run_with_past_selves_goes_on_as_it_would_have(tmp_path: Path) -> None:
     """Members, results and what is drawn are those of a run that was not stopped."""
     pytest.importorskip("torch", reason="the extra 'train' is not installed")

@@ -44,7 +44,13 @@ def transformers_policy(folder: Path, lora: int = 0, temperature: float = 0.7) -
     return TransformersPolicy.read(str(folder), options)
 
 
-@pytest.fixture(scope="module", params=["llava", pytest.param("qwen", marks=pytest.mark.torchvision)])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("llava", marks=pytest.mark.slow),
+        pytest.param("qwen", marks=pytest.mark.torchvision),
+    ],
+)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.support.tiny_vlm import build
 

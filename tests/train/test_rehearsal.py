@@ -93,6 +93,7 @@ def _gradient(learner: NanoPolicy) -> Any:
     return torch.cat([p.grad.flatten() for p in learner.parameters() if p.grad is not None])
 
 
+@pytest.mark.slow
 def test_a_stopped_run_rehearses_what_it_would_have(tmp_path: Path) -> None:
     few = {"share": 0.2, "batch": 8}
     small = chosen(rehearsal=few, supervised={"rounds": 0}, monitor={"blind": 0, "checkpoint": 1})

@@ -52,6 +52,7 @@ def agree(runs: Runs, one: dict[str, Any], many: dict[str, Any], out: str = "man
     assert apart(one, many) < NEAR
 
 
+@pytest.mark.slow
 def test_two_processes_share_out_the_weights_of_nano(tmp_path: Path) -> None:
     runs = sharded(tmp_path, "nano", tmp_path, iterations=3)
     agree(runs, runs.alone(), runs.together(2, torchrun=False, seed=9, delay=0.01))

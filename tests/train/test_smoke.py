@@ -155,7 +155,7 @@ def hf(path: str, **sections: Any) -> Recipe:
     return recipe(model=model, **{**rest, **sections})
 
 
-@pytest.mark.parametrize("lora", [0, 2])
+@pytest.mark.parametrize("lora", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_grpo_with_a_model_of_transformers(llava: str, lora: int, tmp_path: Path) -> None:
     trainer, _ = run(hf(llava, model={"lora": lora}), tmp_path)
     assert trainer.history[0]["grad"] > 0

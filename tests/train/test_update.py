@@ -306,6 +306,7 @@ def gradient_of_share(share: slice) -> Any:
     return gradient(learner)
 
 
+@pytest.mark.slow
 def test_two_ranks_with_unequal_shares_equal_one(tmp_path: Path) -> None:
     script = tmp_path / "ranks.py"
     script.write_text(RANKS)

@@ -95,7 +95,7 @@ def iterate(trainer: Trainer, times: int = 1) -> list[dict[str, float]]:
     return asyncio.run(go())
 
 
-@pytest.mark.parametrize("lora", [4, 0])
+@pytest.mark.parametrize("lora", [4, pytest.param(0, marks=pytest.mark.slow)])
 def test_drawn_log_probabilities_match_after_a_push(
     folder: Path, lora: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +129,7 @@ def ahead_of(recipe: Recipe) -> Recipe:
     return replace(recipe, run=replace(recipe.run, iterations=4), play=play, monitor=monitor)
 
 
-@pytest.mark.parametrize("lora", [4, 0])
+@pytest.mark.parametrize("lora", [4, pytest.param(0, marks=pytest.mark.slow)])
 def test_a_server_plays_during_the_update(folder: Path, lora: int, tmp_path: Path) -> None:
     with VllmStandIn(folder) as server:
         trainer = trainer_of(ahead_of(recipe_of(folder, server.url, lora)), tmp_path)

@@ -23,8 +23,8 @@ from tests.web.test_play_browser import YOUR_TURN
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WIDTHS = (390, 1024, 1440, 1920)
-QUICK = ("chess", "comma/atm", "gomoku", "hanabi", "overcooked", "sudoku")
-"""One game of each kind: two clicks, a line of a message, many cells, cards, a grid, a menu."""
+QUICK = ("chess", "comma/atm", "hanabi", "overcooked", "sudoku")
+"""One game of each kind: two clicks, a line of a message, cards, a grid, a menu."""
 RECORDER = """
 (() => {
   const moves = [];

@@ -471,6 +471,7 @@ async def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     assert await check_kills(tmp_path, 3) >= len(GAMES)
 
 
+@pytest.mark.slow
 async def test_kills_during_a_study(tmp_path: Path) -> None:
     study_of(ALONE.replace("participants = 2", ""), tmp_path)
     await kill_often(tmp_path / "runs", 2, 1, "--study", str(tmp_path / "study.toml"))

@@ -221,7 +221,7 @@ async def test_end_of_a_game(browser: Browser, tmp_path: Path) -> None:
         assert main(words) == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "game", ["chess", "comma/wire", "perceive", "viki/activate", "viki/plan", "viki/trace"]
 )

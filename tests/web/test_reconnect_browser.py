@@ -19,6 +19,8 @@ from tests.web.test_study import ALONE, PAIRS, base_of, study_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WORDS, SEND, STATUS = "#words", "#say button.primary", "#status"
+TOO_LONG = 10_001
+"""Milliseconds after which the page takes what was not acknowledged for lost (`ACKNOWLEDGE_MS`)."""
 
 
 async def participant(
@@ -77,6 +79,7 @@ async def test_message_is_cleared_only_when_the_server_has_received_it(
                 server.on_message(socket.send)
 
         await page.route_web_socket(lambda url: url.endswith("/socket"), connected)
+        await page.clock.install()
 
     async with served(tmp_path / "runs", study=study_of(ALONE, tmp_path)) as visit:
         visitor = visit()
@@ -85,6 +88,7 @@ async def test_message_is_cleared_only_when_the_server_has_received_it(
         await page.click(SEND)
         await expect(page.locator(SEND)).to_be_disabled()
         assert await page.input_value(WORDS) == "Which wire?"
+        await page.clock.fast_forward(TOO_LONG)
         await expect(page.locator("#notice")).to_contain_text("did not arrive")
         assert await page.input_value(WORDS) == "Which wire?"
         await page.click(SEND)

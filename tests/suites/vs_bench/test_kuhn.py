@@ -55,7 +55,9 @@ POLICIES = {
 }
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    "name", ["between", *(pytest.param(p, marks=pytest.mark.slow) for p in POLICIES if p != "between")]
+)
 def test_intervals_hold_the_truth_in_95_of_100_cases(name: str) -> None:
     """25 answers a question, 100 times; with the mirrored bootstrap 87 to 92 of 100 held it."""
     policy, dice = POLICIES[name], np.random.default_rng(7)
