@@ -243,11 +243,14 @@ def _check_suites(_: Any, bound: BoundArguments) -> None:
 
 
 def _check_recipe(_: Any, bound: BoundArguments) -> None:
+    from ludens.agents import import_agent
     from ludens.train.checks import check
     from ludens.train.recipe import Recipe
 
     file = str(bound.arguments.get("recipe") or bound.arguments.get("what"))
     if file.endswith(".toml"):
+        for name in bound.arguments.get("agent") or ():
+            import_agent(name)
         settings = dict(text.split("=", 1) for text in bound.arguments.get("set_") or ())
         check(Recipe.read(Path(file)).override(settings))
     elif file != "export":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ludens.agents import AGENTS, import_agent
 from ludens.core.errors import BadFile, BadOption, UnknownName
 from ludens.train.checks import check
 from ludens.train.recipe import Recipe
@@ -18,8 +19,11 @@ RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_shipped_recipes_are_valid(file: Path) -> None:
+def test_shipped_recipes_are_valid(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe.read(file)
+    monkeypatch.setattr(AGENTS, "_added", dict(AGENTS._added))
+    for source in recipe.sources:
+        import_agent(source.bot)
     # Where it starts from the weights of another recipe, they are not here.
     path = recipe.model.path if recipe.model.kind == "hf" else ""
     check(replace(recipe, model=replace(recipe.model, path=path)))

@@ -85,7 +85,12 @@ def import_agent(spec: str) -> None:
 def agent_paths(specs: Iterable[str]) -> tuple[str, ...]:
     """The "module:Class" names among specs that `import_agent` has registered in this process."""
     paths = {path for spec in specs if (path := _path(spec))}
-    return tuple(sorted(paths & set(AGENTS.names())))
+    return tuple(sorted(paths & set(imported_agents())))
+
+
+def imported_agents() -> tuple[str, ...]:
+    """Every "module:Class" that `import_agent` has registered in this process."""
+    return tuple(name for name in AGENTS.names() if ":" in name)
 
 
 def _path(spec: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ludens.cli.arguments import Allowed
+from ludens.cli.arguments import AgentNames, Allowed
 from ludens.core.errors import BadOption, MissingExtra
 
 EXPORT = "export"
@@ -22,6 +22,7 @@ def train(
     *,
     out: Path | None = None,
     set_: Annotated[list[str] | None, Parameter(name="--set")] = None,
+    agent: AgentNames = (),
     allow: Allowed = (),
     dtype: str | None = None,
     track: str | None = None,
@@ -49,11 +50,14 @@ def train(
         raise BadOption("--dtype is an option of ludens train export.")
     if find_spec("torch") is None:
         raise MissingExtra("ludens train", "train")
+    from ludens.agents import import_agent
     from ludens.core.policy import Setter, permit
     from ludens.train import ranks
     from ludens.train.checks import check, recipe_accesses
     from ludens.train.recipe import Recipe
 
+    for name in agent:
+        import_agent(name)
     settings = dict(_setting(text) for text in set_ or ())
     settings |= {} if track is None else {"monitor.track": track}
     chosen = Recipe.read(recipe).override(settings)

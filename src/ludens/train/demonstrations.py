@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ludens.agents import agent
+from ludens.agents import agent, import_agent, imported_agents
 from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
@@ -86,15 +86,18 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
     if workers == 1 or chunks < 4:
         yield lambda work, tasks: map(work, tasks)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _step_back) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (imported_agents(),)) as pool:
         try:
             yield lambda work, tasks: pool.map(work, tasks)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _step_back() -> None:
-    """Leave the cores to the process that trains: a GPU waits while it does not run."""
+def _begin(agents: tuple[str, ...]) -> None:
+    """Import the agents that the user has named, and leave the cores to the process that trains: a GPU waits
+    while it does not run."""
+    for name in agents:
+        import_agent(name)
     if hasattr(os, "nice"):
         os.nice(10)
 

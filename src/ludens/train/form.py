@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -73,10 +74,13 @@ def _players(recipe: Recipe) -> Iterator[tuple[str, str]]:
 def _files(kind: type) -> Iterator[Path]:
     """The source of a class; of a game or bot in a package of its own, all of the package."""
     for ancestor in kind.__mro__:
+        root = ancestor.__module__.partition(".")[0]
         if ancestor.__module__.startswith(("ludens.games.", "ludens.agents.")):
             file = Path(inspect.getfile(ancestor))
             whole = file.parent.parent.name == GAMES
             yield from file.parent.glob("*.py") if whole else [file]
+        elif root != "ludens" and root not in sys.stdlib_module_names:
+            yield Path(inspect.getfile(ancestor))
 
 
 def _meaning(file: Path) -> str:

@@ -15,7 +15,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ludens.agents import agent
+from ludens.agents import agent, import_agent, imported_agents
 from ludens.core.errors import UsageError
 from ludens.core.processes import begin_worker, blocked_signals
 from ludens.core.registry import make
@@ -61,7 +61,7 @@ class RolloutWorkers:
         self._written: dict[str, tuple[Policy, Path]] = {}
         settings = {name: getattr(recipe.model, name) for name in ("temperature", "max_tokens", "batch")}
         settings |= {"seed": recipe.run.seed, "device": _device(policy)}
-        arguments = (_sit_down, (recipe, settings, policy.longest_reply))
+        arguments = (_sit_down, (recipe, settings, policy.longest_reply, imported_agents()))
         self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), begin_worker, arguments)
 
     async def play(
@@ -173,10 +173,12 @@ class _Worker:
 _worker: _Worker
 
 
-def _sit_down(recipe: Recipe, settings: dict[str, Any], longest_reply: int) -> None:
+def _sit_down(recipe: Recipe, settings: dict[str, Any], longest_reply: int, agents: tuple[str, ...]) -> None:
     import torch
 
     global _worker
+    for name in agents:
+        import_agent(name)
     torch.set_num_threads(1)  # the other cores have their own workers
     _worker = _Worker(recipe, settings, longest_reply)
 
