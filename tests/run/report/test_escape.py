@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ludens.run.report.page import environment
+from ludens.run.report.page import environment, with_code
 
 HOSTILE = st.one_of(
     st.text(),
@@ -75,6 +75,15 @@ def test_said_adds_no_tags_but_for_hidden_characters(text: str) -> None:
     html = said(text)
     html.encode()
     assert {(tag, attrs) for tag, attrs in parsed(html).found} <= {("span", (("class", "odd"),))}
+
+
+@given(HOSTILE)
+def test_what_stands_between_backticks_is_code_and_nothing_else(text: str) -> None:
+    html = with_code(text)
+    html.encode()
+    assert set(parsed(html).found) <= {("code", ())}
+    quoted = text.replace("`", "")
+    assert with_code(f"a `{quoted}` b").count("<code>") == 1
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs", "M"])))

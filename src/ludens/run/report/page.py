@@ -57,6 +57,15 @@ def visible(value: Any) -> Any:
     return value.translate({ord(c): f"[{_number(c)}]" for c in set(value) if _hidden(c)})
 
 
+def with_code(text: str) -> Markup:
+    """Text as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return Markup("{}").format(visible(text))
+    patterns = Markup("{}"), Markup("<code>{}</code>")
+    return Markup("").join(patterns[i % 2].format(visible(part)) for i, part in enumerate(parts))
+
+
 def pieces(text: str, limit: int) -> Iterator[tuple[bool, str]]:
     """The first characters as pieces of plain text (False) and numbers of hidden characters (True)."""
     text = text[:limit]
@@ -80,6 +89,7 @@ def make_environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["pieces"] = pieces
+    environment.filters["with_code"] = with_code
     return environment
 
 
