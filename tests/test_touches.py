@@ -155,7 +155,10 @@ def test_an_undeclared_option_is_found(probes: Probes) -> None:
     assert "nothing was seen" in faults({"said": known["said"]}, use, probes)
 
 
-@pytest.mark.parametrize("name", shipped(GAMES))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "viki/trace" else name for name in shipped(GAMES)],
+)
 def test_options_of_games(name: str, probes: Probes) -> None:
     known = options_of(GAMES.get(name))
     assert faults(known, lambda options: play_game(name, options), probes) == ""
