@@ -51,6 +51,7 @@ def test_the_page_shows_radars_published_rows_and_the_worst_episodes(run: Path) 
     page = render(load_results([run]), "html").decode()
     assert page.count("counts per episode") >= 3
     assert "gpt-4.1 (published: VS-Bench, table 2)" in page
+    assert "by the rule <code>single</code> unless <code>?predict=paper</code> is given" in page
     worst = re.findall(r'data-task="([^"]+)" data-entrant="bot/random" data-kind="[^"]*worst', page)
     assert {"decide/coin_dilemma", "decide/monster_hunt"} <= set(worst)
 
