@@ -25,8 +25,8 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import places_like  # noqa: E402
-from ludens.train.nano.policy import NanoPolicy  # noqa: E402
-from ludens.train.nano.supervised import Imitation, padding_of, surprises  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy, padding_of  # noqa: E402
+from ludens.train.nano.supervised import Imitation, surprises  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
@@ -224,7 +224,7 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
     there, rows = Uploaded.of(data, policy.device), np.arange(12)
     found = []
     for aligned in (16, 1):
-        monkeypatch.setattr("ludens.train.nano.supervised.ALIGNED", aligned)
+        monkeypatch.setattr("ludens.train.nano.policy.ALIGNED", aligned)
         found.append(surprises(policy, data, there, rows, SupervisedOptions(), torch.Generator()))
     assert torch.allclose(*found, atol=1e-5)
 

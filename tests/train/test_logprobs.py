@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
-from ludens.train.nano.policy import NanoPolicy  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy, rounded  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
@@ -128,6 +128,44 @@ def test_nano_model() -> None:
     assert gap(policy, shuffled) > 1e-3
     policy._never = torch.tensor([], dtype=torch.long)
     assert gap(policy, samples) > 1e-3
+
+
+def test_batches_of_few_shapes_change_nothing() -> None:
+    """On a GPU, batches are padded: nothing else tells `aligned` policies from others."""
+    plain, aligned = nano_policy(), nano_policy()
+    aligned.aligned, shapes = True, list[tuple[int, int]]()
+
+    def noted(pictures: Any, shown: Any, tokens: Any, last: int) -> Any:
+        shapes.append((len(pictures), tokens.ids.shape[1]))
+        return forward(pictures, shown, tokens, last)
+
+    samples, forward = drawn(plain), aligned.network.forward
+    aligned.network.forward = noted  # type: ignore[method-assign]
+    assert len(samples) > 5
+    for size in (1, 3, len(samples)):
+        chunk, scores = samples[:size], list[Any]()
+        for policy in (plain, aligned):
+            score = policy.score(chunk, entropy=True, state=True)
+            loss: Any = (score.logprobs * score.mask).sum()
+            loss.backward()
+            gradients = torch.cat([p.grad.flatten() for p in policy.parameters() if p.grad is not None])
+            scores.append((score.logprobs, score.mask, score.entropy, score.state, gradients))
+        for one, other in zip(*scores, strict=True):
+            assert one.shape == other.shape
+            assert torch.allclose(one, other, atol=1e-4)
+    assert all(tokens % 16 == 0 and pictures == rounded(pictures) for pictures, tokens in shapes)
+    seeds = range(len(samples))
+    asked = [s.prompt_ids for s in samples], [s.pictures for s in samples], seeds
+    for one, other in zip(plain.sample(*asked), aligned.sample(*asked), strict=True):
+        assert one.completion_ids == other.completion_ids
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+
+
+def test_numbers_of_pictures_are_rounded_up_to_a_few() -> None:
+    counts = [rounded(count) for count in range(1, 513)]
+    assert all(count <= room < 2 * count for count, room in enumerate(counts, 1))
+    assert all(room - count < 64 for count, room in enumerate(counts, 1))
+    assert len(set(counts)) == 14
 
 
 def wrong_variants(policy: TransformersPolicy, samples: list[TokenSample], patch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.nn import Parameter
 
@@ -35,6 +36,20 @@ _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
 PICTURES = 2 * 2**30
 """Most bytes of pictures kept in memory, shrunk."""
+ALIGNED = 16
+"""Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
+FEW = 64
+"""Numbers of pictures above it are rounded up to a multiple of it, and lower ones to a power of two."""
+
+
+def padding_of(prompt: int, reply: int) -> int:
+    """How many tokens of padding make what the decoder reads, all but the last token, a multiple of 16."""
+    return (1 - prompt - reply) % ALIGNED
+
+
+def rounded(count: int) -> int:
+    """A number of pictures of which there are few."""
+    return -(-count // FEW) * FEW if count > FEW else 1 << (count - 1).bit_length()
 
 
 class NanoPolicy(LivePolicy):
@@ -56,6 +71,11 @@ class NanoPolicy(LivePolicy):
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(device)
+        self.aligned = self._device.type == "cuda"
+        """Whether batches are padded to few shapes: for each new one, cuDNN plans its convolutions again,
+        which takes longer than they do."""
+        if self.aligned:
+            torch.backends.cuda.enable_cudnn_sdp(False)  # its attention is planned again for each shape too
         self.size, self.vocabulary = size, vocabulary
         self.prompts = PROMPTS
         self.temperature, self.max_tokens, self.batch = temperature, max_tokens, batch
@@ -87,9 +107,12 @@ class NanoPolicy(LivePolicy):
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
         prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
-        ids = torch.cat([prompts, completions], 1).to(self.device)
+        more = padding_of(prompts.shape[1], completions.shape[1]) if self.aligned else 0
+        ids = torch.cat([prompts, completions], 1)
+        ids = F.pad(ids, (more, 0), value=self.vocabulary.pad).to(self.device)
         mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
-        padding = torch.tensor([prompts.shape[1] - len(s.prompt_ids) for s in samples], device=self.device)
+        width = more + prompts.shape[1]
+        padding = torch.tensor([width - len(s.prompt_ids) for s in samples], device=self.device)
         temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
         pictures, shown = self._shown(samples)
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
@@ -150,6 +173,8 @@ class NanoPolicy(LivePolicy):
     ) -> list[TokenRecord]:
         rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
+        if self.aligned:
+            ids = F.pad(ids, (-(ids.shape[1] + self.longest_reply) % ALIGNED, 0), value=self.vocabulary.pad)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
         drawn, values, seen = list[Tensor](), list[Tensor](), self._seen(rows)
@@ -208,6 +233,9 @@ class NanoPolicy(LivePolicy):
         unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
         pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
+        if self.aligned:
+            more = rounded(len(unlike)) - len(unlike)
+            pictures = torch.cat([pictures, pictures.new_zeros(more, *pictures.shape[1:])])
         rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
         return pictures.to(self.device), rows
 

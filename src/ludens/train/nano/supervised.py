@@ -27,7 +27,7 @@ from ludens.train.nano.changes import Draws, changed
 from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
-from ludens.train.nano.policy import NanoPolicy
+from ludens.train.nano.policy import NanoPolicy, padding_of
 from ludens.train.recipe import OptimizerOptions, Recipe, SupervisedOptions
 
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
@@ -85,10 +85,6 @@ def orthogonal(matrices: Tensor) -> Tensor:
     return x.mT if tall else x
 
 
-ALIGNED = 16
-"""Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
-
-
 def surprises(
     policy: NanoPolicy,
     dataset: ImitationData,
@@ -130,11 +126,6 @@ def _surprise(
     mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
     values = policy.values(F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[chosen], mask, seen)
     return -values.sum(1) / lengths
-
-
-def padding_of(prompt: int, reply: int) -> int:
-    """How many tokens of padding make what the decoder reads, all but the last token, a multiple of 16."""
-    return (1 - prompt - reply) % ALIGNED
 
 
 class Rehearsal:
