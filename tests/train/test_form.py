@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 import ludens.train.form as forms
+from ludens.agents import AGENTS, import_agent
 from ludens.games import tic_tac_toe
 from ludens.train.form import form
 from ludens.train.recipe import Recipe
@@ -51,6 +52,9 @@ meaning_of = cache(forms._meaning)
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_those_of_the_recipe_as_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forms, "_meaning", meaning_of)
+    monkeypatch.setattr(AGENTS, "_added", dict(AGENTS._added))
+    if "agent" in FIGURES[name]:  # --agent in the command of the recipe
+        import_agent(FIGURES[name]["agent"])
     complained = complaint(name, FIGURES[name], form(Recipe.read(ROOT / name)))
     assert not complained, complained
     assert FIGURES[name]["commit"] in (PAGES / FIGURES[name]["page"]).read_text(encoding="utf-8")
