@@ -8,11 +8,16 @@ from those of one process by rounding alone: sums of gradients have another orde
 That is 1e-6 on average (`NEAR`); measured were 9e-8. Adam divides a gradient by its own size, and so turns a
 rounding error in one that is nearly zero into a share of the learning rate: single weights may be a tenth of
 a step apart (`FAR`); measured were 3e-5, and 19 of 159,648 weights of nano above 1e-6.
+
+A ReLU whose input is zero but for rounding is open in one run and closed in the other, and the weights of its
+neuron alone learn something else: those of one neuron may. (On one processor, one of nano's 1,590 rows of
+weights had 96% of all squared differences; the others were 4e-7 apart on average.)
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +49,8 @@ LIMIT = 600
 """Seconds until a run counts as hung."""
 RATE = 1e-3
 NEAR, FAR = 1e-6, RATE / 10
+RELU = re.compile(r"\.stem\.[01]\.weight|\.mlp\.up\.weight")
+"""Weights of nano in front of a ReLU."""
 RECIPE = f"""
 [run]
 iterations = 3
@@ -162,14 +169,35 @@ def weights(out: Path) -> dict[str, Any]:
     return {f"{file.stem} {name}": value for file in files for name, value in load_file(file).items()}
 
 
-def differences(first: dict[str, Any], second: dict[str, Any]) -> Any:
+def rows_apart(first: dict[str, Any], second: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What the rows of all weights differ by, with the names of the weights."""
     assert first.keys() == second.keys()
-    return torch.cat([(first[name] - second[name]).flatten() for name in first])
+    return [
+        (name, row) for name in first for row in (first[name] - second[name]).reshape(len(first[name]), -1)
+    ]
+
+
+def differences(first: dict[str, Any], second: dict[str, Any]) -> Any:
+    return torch.cat([row for _, row in rows_apart(first, second)])
 
 
 def near(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    apart = differences(first, second)
+    """Whether the weights are the same, but for one neuron with a ReLU."""
+    rows = rows_apart(first, second)
+    neurons = [place for place, (name, _) in enumerate(rows) if RELU.search(name)]
+    if neurons:
+        del rows[max(neurons, key=lambda place: float(rows[place][1].square().sum()))]
+    apart = torch.cat([row for _, row in rows])
     return float(apart.square().mean().sqrt()) < NEAR and float(apart.abs().max()) < FAR
+
+
+def test_one_neuron_may_differ_but_not_two() -> None:
+    weights = {"model encoder.stem.1.weight": torch.zeros(8, 4), "model decoder.embedding": torch.zeros(8, 4)}
+    for name, allowed in zip(weights, (1, 0), strict=True):
+        for changed in range(3):
+            other = {key: value.clone() for key, value in weights.items()}
+            other[name][:changed] = 2 * FAR
+            assert near(weights, other) == (changed <= allowed)
 
 
 def state(out: Path) -> dict[str, Any]:
