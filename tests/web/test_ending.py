@@ -88,8 +88,9 @@ def test_nano_is_offered_where_it_can_play() -> None:
     assert "nano" in players(make("spy", rounds=1))
     assert "nano" not in players(make("gomoku", size=9))
     assert "nano" in players(make("viki/trace"))
-    assert "nano" not in players(make("chess"))
-    assert "nano" not in players(make("pong"))
+    assert "nano" in players(make("chess"))
+    assert "nano" not in players(make("viki/team"))
+    assert "nano" not in players(make("comma/maze"))
     assert is_taught(make("tic_tac_toe", opening=2))
 
 
