@@ -172,6 +172,8 @@ def test_devices_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (["export", "no/such/folder", "--out", "x"], "nano.json"),
         (["export", "{}", "--out", "x", "--dtype", "int4"], "did you mean 'int8'"),
         (["export", "{}", "--out", "x", "--set", "run.seed=1"], "--set"),
+        (["export", "{}", "--out", "x", "--agent", "teachers:Last"], "--agent is an option of training"),
+        (["export", "{}", "--out", "x", "--track", "tensorboard:x"], "--track is an option of training"),
         (["export", "{}", "--out", "{}/nano.json"], "cannot be written"),
         (["recipe.toml", "second"], "unexpected argument 'second'"),
         (["recipe.toml", "--dtype", "int8"], "--dtype is an option of ludens train export"),

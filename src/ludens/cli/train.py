@@ -41,8 +41,9 @@ def train(
         track: Report measurements to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER.
     """
     if str(recipe) == EXPORT:
-        if set_:
-            raise BadOption("--set is an option of training, not of export.")
+        of_training = {"--set": set_, "--agent": agent, "--allow": allow, "--track": track}
+        if given := next((flag for flag, value in of_training.items() if value), None):
+            raise BadOption(f"{given} is an option of training, not of export.")
         return _export(checkpoint, out, dtype or "int8")
     if checkpoint is not None:
         raise BadOption(f"unexpected argument {str(checkpoint)!r}.")
