@@ -19,7 +19,7 @@ from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
 from ludens.core.config import PlayConfig
 from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.processes import cores
+from ludens.core.processes import begin_worker, cores
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import State
@@ -86,7 +86,8 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
     if workers == 1 or chunks < 4:
         yield lambda work, tasks: map(work, tasks)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (imported_agents(),)) as pool:
+    begin = begin_worker, (_begin, (imported_agents(),))
+    with ProcessPoolExecutor(workers, get_context("spawn"), *begin) as pool:
         try:
             yield lambda work, tasks: pool.map(work, tasks)
         finally:
