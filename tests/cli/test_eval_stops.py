@@ -14,6 +14,7 @@ from ludens.run.lines import read_records
 from ludens.run.rows import EPISODES
 from ludens.run.store import read_progress
 from tests.support.model_server import ModelServer
+from tests.support.processes import children_of, is_alive
 from tests.support.runs import HASTE, QUICK, TURNS, found, ludens, ludens_here, plan_of, played
 
 ROUNDS = 60
@@ -91,7 +92,7 @@ async def test_sigterm_to_all_processes_finishes_episodes_in_flight(tmp_path: Pa
 
         async def terminate(process: asyncio.subprocess.Process) -> None:
             await until_lines(run, 1)
-            for one in (process.pid, *_children(process.pid)):
+            for one in (process.pid, *children_of(process.pid)):
                 os.kill(one, signal.SIGTERM)
 
         argv = ("eval", TURNS, "-m", spec_of(server), "--out", str(run), "--concurrency", "4")
@@ -170,7 +171,7 @@ async def test_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
 
     async def kill(process: asyncio.subprocess.Process) -> None:
         await until_lines(run, 1)
-        children.extend(_children(process.pid))
+        children.extend(children_of(process.pid))
         process.send_signal(signal.SIGKILL)
 
     async with ModelServer(latency=0.05) as server:
@@ -179,29 +180,10 @@ async def test_killed_run_leaves_no_workers_behind(tmp_path: Path) -> None:
         assert (ran.code, "Traceback" in ran.err) == (-signal.SIGKILL, False), ran.err
         assert len(children) >= 2
         for _ in range(500):
-            if not any(_alive(child) for child in children):
+            if not any(is_alive(child) for child in children):
                 break
             await asyncio.sleep(0.02)
-    assert [child for child in children if _alive(child)] == []
-
-
-def _children(parent: int) -> list[int]:
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == parent:
-            found.append(int(stat.parent.name))
-    return found
-
-
-def _alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    assert [child for child in children if is_alive(child)] == []
 
 
 if not os.path.isdir("/proc/self"):

@@ -9,45 +9,40 @@ from pathlib import Path
 
 import pytest
 
-POOLS = {
-    "of runs": "ludens.core.processes import run_in_processes as pool\nstart = pool(time.sleep, naps, 2)",
-    "of demonstrations": (
-        "ludens.train.demonstrations import processes as pool\n"
-        "entered = pool(2, len(naps))\nstart = entered.__enter__()(time.sleep, naps)"
-    ),
-}
-SCRIPT = """
-import multiprocessing, time
+from tests.support.processes import children_of, is_alive
 
+POOLS = {
+    "of runs": """
+from ludens.core.processes import run_in_processes
+started = lambda naps: run_in_processes(time.sleep, naps, 2)
+""",
+    "of demonstrations": """
+from ludens.train.demonstrations import processes
+pool = processes(2, 8)
+started = lambda naps: pool.__enter__()(time.sleep, naps)
+""",
+}
+MAIN = """
 if __name__ == "__main__":
-    naps = [0.0] * 2 + [600.0] * 6
-    from {}
-    next(iter(start))
-    print(*[process.pid for process in multiprocessing.active_children()], flush=True)
+    results = started([0.0] * 2 + [600.0] * 6)
+    next(iter(results))
+    print("ready", flush=True)
     time.sleep(600)
 """
 
 
-def runs(pid: int) -> bool:
-    """Whether there is such a process, and not only its exit code."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize("pool", POOLS.values(), ids=POOLS)
 def test_workers_of_a_process_that_is_killed_end(pool: str, tmp_path: Path) -> None:
     file = tmp_path / "main.py"
-    file.write_text(SCRIPT.format(pool.replace("\n", "\n    ")))
+    file.write_text(f"import time\n{pool}{MAIN}")
     with subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True) as main:
         assert main.stdout is not None
-        workers = [int(pid) for pid in main.stdout.readline().split()]
-        assert len(workers) == 2
-        assert all(map(runs, workers))
+        assert main.stdout.readline() == "ready\n"
+        workers = children_of(main.pid)
+        assert len(workers) >= 2
         main.kill()
     end = time.monotonic() + 30
-    while any(map(runs, workers)) and time.monotonic() < end:
+    while any(map(is_alive, workers)) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not any(map(runs, workers))
+    assert not any(map(is_alive, workers))

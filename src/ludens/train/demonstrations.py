@@ -86,8 +86,8 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
     if workers == 1 or chunks < 4:
         yield lambda work, tasks: map(work, tasks)
         return
-    begin = begin_worker, (_begin, (imported_agents(),))
-    with ProcessPoolExecutor(workers, get_context("spawn"), *begin) as pool:
+    arguments = (_begin, (imported_agents(),))
+    with ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, arguments) as pool:
         try:
             yield lambda work, tasks: pool.map(work, tasks)
         finally:
