@@ -9,9 +9,10 @@ That is 1e-6 on average (`NEAR`); measured were 9e-8. Adam divides a gradient by
 rounding error in one that is nearly zero into a share of the learning rate: single weights may be a tenth of
 a step apart (`FAR`); measured were 3e-5, and 19 of 159,648 weights of nano above 1e-6.
 
-A ReLU whose input is zero but for rounding is open in one run and closed in the other, and the weights of its
-neuron alone learn something else: those of one neuron may. (On one processor, one of nano's 1,590 rows of
-weights had 96% of all squared differences; the others were 4e-7 apart on average.)
+A ReLU whose input is zero but for rounding is open in one run and closed in the other, and the weights of
+its neuron alone learn something else: in runs of nano with any number of processes, those of one may. (On one
+processor, one of nano's 1,590 rows of weights had 96% of all squared differences; the others were 4e-7 apart
+on average.)
 """
 
 from __future__ import annotations
@@ -181,13 +182,13 @@ def differences(first: dict[str, Any], second: dict[str, Any]) -> Any:
     return torch.cat([row for _, row in rows_apart(first, second)])
 
 
-def near(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """Whether the weights are the same, but for one neuron with a ReLU."""
+def near(first: dict[str, Any], second: dict[str, Any], neurons: int = 0) -> bool:
+    """Whether the weights are the same, but for so many neurons with a ReLU."""
     rows = rows_apart(first, second)
-    neurons = [place for place, (name, _) in enumerate(rows) if RELU.search(name)]
-    if neurons:
-        del rows[max(neurons, key=lambda place: float(rows[place][1].square().sum()))]
-    apart = torch.cat([row for _, row in rows])
+    of_neurons = [place for place, (name, _) in enumerate(rows) if RELU.search(name)]
+    of_neurons.sort(key=lambda place: -float(rows[place][1].square().sum()))
+    left_out = {*of_neurons[:neurons]}
+    apart = torch.cat([row for place, (_, row) in enumerate(rows) if place not in left_out])
     return float(apart.square().mean().sqrt()) < NEAR and float(apart.abs().max()) < FAR
 
 
@@ -197,7 +198,8 @@ def test_one_neuron_may_differ_but_not_two() -> None:
         for changed in range(3):
             other = {key: value.clone() for key, value in weights.items()}
             other[name][:changed] = 2 * FAR
-            assert near(weights, other) == (changed <= allowed)
+            assert near(weights, other, neurons=1) == (changed <= allowed)
+            assert near(weights, other) == (changed == 0)
 
 
 def state(out: Path) -> dict[str, Any]:
@@ -205,7 +207,7 @@ def state(out: Path) -> dict[str, Any]:
     return stored
 
 
-def check(runs: Runs, one: dict[str, Any], many: dict[str, Any], out: str = "many") -> None:
+def check(runs: Runs, one: dict[str, Any], many: dict[str, Any], out: str = "many", neurons: int = 0) -> None:
     """The runs played the same games and ended at the same weights."""
     expected, found = state(runs.folder / "one"), state(runs.folder / out)
     assert found["algorithm"] == expected["algorithm"]
@@ -214,7 +216,7 @@ def check(runs: Runs, one: dict[str, Any], many: dict[str, Any], out: str = "man
         assert a["samples"] == b["samples"]
         assert b["gap"] == pytest.approx(a["gap"], abs=1e-4)
         assert b["gap"] < 1e-4 or expected["recipe"]["optimizer"]["minibatches"] > 1
-    assert near(one, many)
+    assert near(one, many, neurons)
 
 
 def advantage(kind: str) -> str:
@@ -241,7 +243,8 @@ def test_two_processes_learn_what_one_does(
 def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Path, tiny_model: Path) -> None:
     runs = Runs(tmp_path, model, tiny_model, advantage(kind))
     one, many = runs.alone(), runs.together(ranks)
-    check(runs, one, many)
+    neurons = 1 if model == "nano" else 0
+    check(runs, one, many, neurons=neurons)
 
     # Killed in the third iteration, and started again.
     out, second = tmp_path / "killed", tmp_path / "killed" / "step-000002"
@@ -254,8 +257,9 @@ def test_any_number_of_processes(ranks: int, model: str, kind: str, tmp_path: Pa
     assert run.returncode != 0
     for file in runs.record(out).iterdir():
         file.unlink()
-    assert near(runs.together(ranks, "killed"), many)  # batches differ where a process was late
-    check(runs, one, weights(out), "killed")
+    # Batches differ where a process was late.
+    assert near(runs.together(ranks, "killed"), many, neurons)
+    check(runs, one, weights(out), "killed", neurons)
 
 
 @pytest.mark.slow
