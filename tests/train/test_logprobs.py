@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
 from ludens.train.nano.inputs import Vocabulary  # noqa: E402
-from ludens.train.nano.policy import NanoPolicy, rounded  # noqa: E402
+from ludens.train.nano.policy import NanoPolicy, pictures_in_batch  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
@@ -153,7 +153,7 @@ def test_batches_of_few_shapes_change_nothing() -> None:
         for one, other in zip(*scores, strict=True):
             assert one.shape == other.shape
             assert torch.allclose(one, other, atol=1e-4)
-    assert all(tokens % 16 == 0 and pictures == rounded(pictures) for pictures, tokens in shapes)
+    assert all(tokens % 16 == 0 and pictures == pictures_in_batch(pictures) for pictures, tokens in shapes)
     seeds = range(len(samples))
     asked = [s.prompt_ids for s in samples], [s.pictures for s in samples], seeds
     for one, other in zip(plain.sample(*asked), aligned.sample(*asked), strict=True):
@@ -162,7 +162,7 @@ def test_batches_of_few_shapes_change_nothing() -> None:
 
 
 def test_numbers_of_pictures_are_rounded_up_to_a_few() -> None:
-    counts = [rounded(count) for count in range(1, 513)]
+    counts = [pictures_in_batch(count) for count in range(1, 513)]
     assert all(count <= room < 2 * count for count, room in enumerate(counts, 1))
     assert all(room - count < 64 for count, room in enumerate(counts, 1))
     assert len(set(counts)) == 14

@@ -47,8 +47,8 @@ def padding_of(prompt: int, reply: int) -> int:
     return (1 - prompt - reply) % ALIGNED
 
 
-def rounded(count: int) -> int:
-    """A number of pictures of which there are few."""
+def pictures_in_batch(count: int) -> int:
+    """At least so many, and one of a few numbers."""
     return -(-count // FEW) * FEW if count > FEW else 1 << (count - 1).bit_length()
 
 
@@ -174,7 +174,8 @@ class NanoPolicy(LivePolicy):
         rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         if self.aligned:
-            ids = F.pad(ids, (-(ids.shape[1] + self.longest_reply) % ALIGNED, 0), value=self.vocabulary.pad)
+            more = padding_of(ids.shape[1], self.longest_reply + 1)  # it reads its last token, too
+            ids = F.pad(ids, (more, 0), value=self.vocabulary.pad)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
         drawn, values, seen = list[Tensor](), list[Tensor](), self._seen(rows)
@@ -232,12 +233,11 @@ class NanoPolicy(LivePolicy):
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
-        pictures = torch.stack([self._shrunk(picture) for picture in unlike.values()])
+        pictures = [self._shrunk(picture) for picture in unlike.values()]
         if self.aligned:
-            more = rounded(len(unlike)) - len(unlike)
-            pictures = torch.cat([pictures, pictures.new_zeros(more, *pictures.shape[1:])])
+            pictures += [torch.zeros_like(pictures[0])] * (pictures_in_batch(len(pictures)) - len(pictures))
         rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
-        return pictures.to(self.device), rows
+        return torch.stack(pictures).to(self.device), rows
 
     def _shrunk(self, picture: Picture | None) -> Tensor:
         key = _key(picture)
