@@ -19,13 +19,13 @@ from ludens.train.rollout import RolloutJob, Rollouts
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
-from ludens.train.nano.inputs import Vocabulary  # noqa: E402
+from ludens.train.nano.inputs import Vocabulary, shrink  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, pictures_in_batch  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
-from ludens.train.update import right_padded  # noqa: E402
+from ludens.train.update import left_padded, mask_of, right_padded  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
 
@@ -273,3 +273,36 @@ def test_loaded_weights_are_those_saved(family: str, tmp_path: Path) -> None:
     assert gap(other, samples) > 1e-2
     other.load(tmp_path)
     assert gap(other, samples) < 1e-4
+
+
+def test_rows_are_padded_at_one_end() -> None:
+    rows = [[5, 6], [], [7, 8, 9]]
+    assert left_padded(rows, 1).tolist() == [[1, 5, 6], [1, 1, 1], [7, 8, 9]]
+    assert right_padded(rows, 1, int).tolist() == [[5, 6, 1], [1, 1, 1], [7, 8, 9]]
+    assert mask_of(rows).tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, 1]]
+    assert mask_of(rows, left=True).tolist() == [[0, 1, 1], [0, 0, 0], [1, 1, 1]]
+    logprobs = [[-0.1], [-0.2, -1e-9]]
+    assert torch.equal(right_padded(logprobs, 0.0), torch.tensor([[-0.1, 0.0], [-0.2, -1e-9]]))
+
+
+def test_pictures_are_shrunk_once_and_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy, shrunk = nano_policy(), list[str]()
+    samples = drawn(policy)
+    unlike = list({sample.pictures[-1].hash: sample for sample in samples}.values())
+    assert len(unlike) > 3
+
+    def counted(picture: Any, side: int) -> Any:
+        shrunk.append(picture.hash)
+        return shrink(picture, side)
+
+    monkeypatch.setattr("ludens.train.nano.policy.shrink", counted)
+    monkeypatch.setattr("ludens.train.nano.policy.PICTURES", 3 * 3 * policy.size.side**2)
+    policy._pictures.clear()
+    with torch.no_grad():
+        first = policy.logprobs(unlike[:3])[0]
+        assert torch.equal(policy.logprobs(unlike[:3])[0], first)
+        assert sorted(shrunk) == sorted(sample.pictures[-1].hash for sample in unlike[:3])
+        policy.logprobs(unlike[:1])
+        policy.logprobs(unlike[3:4])
+    kept = [sample.pictures[-1].hash for sample in (unlike[2], unlike[0], unlike[3])]
+    assert list(policy._pictures) == kept

@@ -68,6 +68,10 @@ class TokenSample:
     kept: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Thousands come from the processes that play: set one by one, the fields took twice as long.
+        return TokenSample, tuple(getattr(self, name) for name in self.__slots__)
+
 
 @dataclass(slots=True)
 class Trajectory:

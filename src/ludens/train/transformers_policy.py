@@ -28,7 +28,7 @@ from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, jo
 from ludens.train import ranks, sharding
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import drawn_values, entropies, left_padded, right_padded
+from ludens.train.update import drawn_values, entropies, left_padded, mask_of, moved, right_padded
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -269,10 +269,10 @@ class TransformersPolicy(Policy):
         pad = self.processor.tokenizer.pad_token_id or 0
         prompts = left_padded([s.prompt_ids for s in samples], pad)
         completions = right_padded([s.completion_ids for s in samples], pad, int)
-        prompt_mask = left_padded([[1] * len(s.prompt_ids) for s in samples], 0)
-        mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0)
+        prompt_mask = mask_of([s.prompt_ids for s in samples], left=True)
+        mask = mask_of([s.completion_ids for s in samples])
         ids = torch.cat([prompts, completions], 1)
-        inputs = {"input_ids": ids, "attention_mask": torch.cat([prompt_mask, mask.long()], 1)}
+        inputs = {"input_ids": ids, "attention_mask": torch.cat([prompt_mask, mask], 1).long()}
         if self._takes_kinds:
             # Positions of pictures depend on it, and nothing complains where it is missing.
             inputs["mm_token_type_ids"] = (ids == self.base.config.image_token_id).int()
@@ -280,13 +280,9 @@ class TransformersPolicy(Policy):
         if pictures:
             inputs.update(self._pixels(pictures))
         device, dtype = self.base.device, self.base.dtype
-
-        def moved(tensor: Tensor) -> Tensor:
-            # Pinned memory is read while this process goes on: the GPU need not wait for the next batch.
-            there = (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
-            return there.to(dtype) if there.is_floating_point() else there
-
-        return {name: moved(tensor) for name, tensor in inputs.items()}, mask.to(device)
+        there = {name: moved(tensor, device) for name, tensor in inputs.items()}
+        there = {name: t.to(dtype) if t.is_floating_point() else t for name, t in there.items()}
+        return there, moved(mask, device)
 
     def _pixels(self, pictures: Sequence[Picture | ProcessedPicture]) -> Any:
         processed = [picture.features for picture in pictures if isinstance(picture, ProcessedPicture)]

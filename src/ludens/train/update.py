@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from logging import getLogger
-from math import ceil, exp, isfinite
+from math import ceil, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from ludens.core.errors import UsageError
 from ludens.models.generation import out_of_memory
@@ -23,19 +26,39 @@ if TYPE_CHECKING:
 
 def left_padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     """Rows of unlike length, aligned at their ends."""
-    import torch
-
-    width = max(map(len, rows))
-    return torch.tensor([[value] * (width - len(row)) + list(row) for row in rows])
+    return _padded(rows, value, np.int64, left=True)
 
 
 def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = float) -> Tensor:
     """Rows of unlike length, aligned at their beginnings."""
+    return _padded(rows, value, np.int64 if kind is int else np.float32)
+
+
+def _padded(rows: Sequence[Sequence[float]], value: float, dtype: type, left: bool = False) -> Tensor:
     import torch
 
-    width = max(map(len, rows))
-    dtype = torch.long if kind is int else torch.float32
-    return torch.tensor([list(row) + [value] * (width - len(row)) for row in rows], dtype=dtype)
+    lengths = _lengths(rows)
+    padded = np.full((len(rows), lengths.max()), value, dtype)
+    # All values at once: torch takes several times as long to read lists of lists.
+    padded[_within(lengths, left)] = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
+    return torch.from_numpy(padded)
+
+
+def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
+    """1.0 where padded rows have values, 0.0 where they have padding."""
+    import torch
+
+    return torch.from_numpy(_within(_lengths(rows), left).astype(np.float32))
+
+
+def _lengths(rows: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
+    return np.fromiter(map(len, rows), np.intp, len(rows))
+
+
+def _within(lengths: np.ndarray[Any, Any], left: bool) -> np.ndarray[Any, Any]:
+    places = np.arange(lengths.max())
+    within: np.ndarray[Any, Any] = (places[::-1] if left else places) < lengths[:, None]
+    return within
 
 
 def chunks(samples: Sequence[TokenSample], size: int, tokens: int = 0) -> list[list[TokenSample]]:
@@ -74,6 +97,16 @@ def passes(
     if max(counts) and not min(counts):
         filler = next(filter(None, ranks.gather(filler)))
     return [(batch, True) for batch in batches] + [(filler, False)] * (max(counts) - len(batches))
+
+
+def moved(tensor: Tensor, device: Any) -> Tensor:
+    """A copy on the device. A GPU reads pinned memory while this process goes on with the next batch."""
+    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
+
+
+def _values(samples: Iterable[TokenSample]) -> np.ndarray[Any, Any]:
+    """The log-probabilities of all tokens of all replies, in one row."""
+    return np.fromiter(chain.from_iterable(sample.logprobs for sample in samples), np.float64)
 
 
 def each(samples: Iterable[TokenSample], value: Callable[[TokenSample], float]) -> Tensor:
@@ -340,10 +373,12 @@ class Updater:
         count = max(1, sum(ranks.gather(weight)))
         while True:
             self.optimizer.zero_grad(set_to_none=True)
-            step = dict.fromkeys(totals, 0.0)
+            measures: list[Tensor] = []
             try:
                 for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
-                    self._backward(chunk, reference, count, step, counts)
+                    measures += self._backward(chunk, reference, count, counts)
+                # Only now does this process wait for the device: meanwhile it made the next batches.
+                values = [value.tolist() for value in measures]
                 break
             except RuntimeError as error:
                 if not out_of_memory(error):
@@ -362,8 +397,14 @@ class Updater:
                 self.tokens = max(1, self.tokens // 2) if self.tokens else 0
                 torch.cuda.empty_cache()
                 log.warning("out of memory: starting the step again with micro=%d", self.micro)
-        for name, value in step.items():
-            totals[name] = max(totals[name], value) if name == "gap" else totals[name] + value
+        for loss, divergence, tokens, gap in values:
+            if not isfinite(loss):
+                self.optimizer.zero_grad(set_to_none=True)
+                raise Diverged("loss")
+            totals["loss"] += loss
+            totals["kl"] += divergence
+            totals["tokens"] += tokens
+            totals["gap"] = max(totals["gap"], gap)
         if not self.policy.sharded:
             ranks.sum_gradients(self.parameters)
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.options.grad_norm or float("inf"))
@@ -399,9 +440,10 @@ class Updater:
         chunk: list[TokenSample],
         reference: Policy | None,
         count: int,
-        totals: dict[str, float],
         counts: bool = True,
-    ) -> None:
+    ) -> list[Tensor]:
+        """Add to the gradient. Returns one tensor of loss, divergence, tokens and largest gap of the batch;
+        none where it does not count."""
         import torch
 
         expected = None
@@ -410,41 +452,36 @@ class Updater:
                 expected = reference.logprobs(chunk)[0]
         scores = self.policy.score(chunk, entropy=self.loss.entropy > 0)
         new, mask = scores.logprobs, scores.mask
-        old = right_padded([s.logprobs for s in chunk], 0.0).to(new.device)
-        advantages = each(chunk, lambda sample: sample.advantage).to(new.device)
-        kept = each(chunk, lambda sample: float(sample.kept)).to(new.device)
+        old = moved(right_padded([s.logprobs for s in chunk], 0.0), new.device)
+        advantages = moved(each(chunk, lambda sample: sample.advantage), new.device)
+        kept = moved(each(chunk, lambda sample: float(sample.kept)), new.device)
         weights = None
         if any(sample.weights for sample in chunk):
             rows = [sample.weights or [1.0] * len(sample.completion_ids) for sample in chunk]
-            weights = right_padded(rows, 1.0).to(new.device)
+            weights = moved(right_padded(rows, 1.0), new.device)
         losses, divergence = policy_loss(
             new, old, mask, advantages, expected, self.loss, kept, scores.entropy, weights
         )
         if not counts:
             torch.autograd.backward(losses.sum() * 0.0)
-            return
-        totals["gap"] = max(totals["gap"], float(((new.detach() - old) * mask).abs().max()))
-        loss: Tensor = losses.sum() / count
-        if not isfinite(float(loss.detach())):
-            raise Diverged("loss")
+            return []
+        gap = ((new.detach() - old) * mask).abs().max()
+        loss = losses.sum() / count
         loss.backward()
-        totals["loss"] += float(loss.detach())
-        totals["kl"] += float(divergence.sum())
-        totals["tokens"] += float(mask.sum())
+        return [torch.stack([loss.detach(), divergence.sum(), mask.sum(), gap])]
 
     def _correct(self, samples: Sequence[TokenSample]) -> dict[str, float]:
         """Samples of an earlier policy: their ratios count from the policy as it is now, and each token
         counts by how much more likely it has become, up to a limit (truncated importance sampling)."""
-        cap, drawn = self.loss.correction, [sample.logprobs for sample in samples]
+        cap, drawn = self.loss.correction, _values(samples)
         self._recompute(samples)
-        tokens = total = capped = 0.0
-        for sample, old in zip(samples, drawn, strict=True):
-            pairs = zip(sample.logprobs, old, strict=True)
-            ratios = [exp(min(new - before, _EXPONENT)) for new, before in pairs]
-            sample.weights = [min(ratio, cap) for ratio in ratios]
-            tokens, total = tokens + len(ratios), total + sum(sample.weights)
-            capped += sum(ratio > cap for ratio in ratios)
-        tokens, total, capped = map(sum, zip(*ranks.gather((tokens, total, capped)), strict=True))
+        ratios = np.exp(np.minimum(_values(samples) - drawn, _EXPONENT))
+        weights = np.minimum(ratios, cap)
+        parts = np.split(weights, np.cumsum([len(sample.logprobs) for sample in samples], dtype=np.intp))
+        for sample, part in zip(samples, parts, strict=False):  # nothing follows the last one
+            sample.weights = part.tolist()
+        own = len(weights), float(weights.sum()), int((ratios > cap).sum())
+        tokens, total, capped = map(sum, zip(*ranks.gather(own), strict=True))
         return {"weight": total / max(1.0, tokens), "capped": capped / max(1.0, tokens)}
 
     def _recompute(self, samples: Sequence[TokenSample]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -30,12 +31,14 @@ from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
 from ludens.train.policy import Scores, TokenSample
-from ludens.train.update import drawn_values, entropies, left_padded, right_padded
+from ludens.train.update import drawn_values, each, entropies, left_padded, mask_of, moved, right_padded
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
-PICTURES = 2 * 2**30
-"""Most bytes of pictures kept in memory, shrunk."""
+PICTURES = 2**29
+"""Most bytes of pictures kept in memory, shrunk: ten times those of an iteration of the spy recipe."""
+THREADS = 4
+"""That shrink pictures."""
 ALIGNED = 16
 """Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
 FEW = 64
@@ -109,11 +112,11 @@ class NanoPolicy(LivePolicy):
         completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
         more = padding_of(prompts.shape[1], completions.shape[1]) if self.aligned else 0
         ids = torch.cat([prompts, completions], 1)
-        ids = F.pad(ids, (more, 0), value=self.vocabulary.pad).to(self.device)
-        mask = right_padded([[1.0] * len(s.completion_ids) for s in samples], 0.0).to(self.device)
+        ids = moved(F.pad(ids, (more, 0), value=self.vocabulary.pad), self.device)
+        mask = moved(mask_of([s.completion_ids for s in samples]), self.device)
         width = more + prompts.shape[1]
-        padding = torch.tensor([width - len(s.prompt_ids) for s in samples], device=self.device)
-        temperatures = torch.tensor([s.temperature for s in samples], device=self.device)
+        padding = moved(torch.tensor([width - len(s.prompt_ids) for s in samples]), self.device)
+        temperatures = moved(each(samples, lambda sample: sample.temperature), self.device)
         pictures, shown = self._shown(samples)
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
@@ -233,21 +236,29 @@ class NanoPolicy(LivePolicy):
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}
         numbers = {key: number for number, key in enumerate(unlike)}
-        pictures = [self._shrunk(picture) for picture in unlike.values()]
+        pictures = self._shrunk(unlike)
         if self.aligned:
             pictures += [torch.zeros_like(pictures[0])] * (pictures_in_batch(len(pictures)) - len(pictures))
-        rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures], device=self.device)
-        return torch.stack(pictures).to(self.device), rows
+        rows = torch.tensor([numbers[_key(picture)] for picture in last_pictures])
+        batch = torch.empty(
+            len(pictures), *pictures[0].shape, dtype=torch.uint8, pin_memory=self.device.type == "cuda"
+        )
+        torch.stack(pictures, out=batch)
+        return batch.to(self.device, non_blocking=True), moved(rows, self.device)
 
-    def _shrunk(self, picture: Picture | None) -> Tensor:
-        key = _key(picture)
-        if key in self._pictures:
-            self._pictures.move_to_end(key)
-            return self._pictures[key]
-        shrunk = self._pictures[key] = torch.from_numpy(shrink(picture, self.size.side))
-        if len(self._pictures) * shrunk.numel() > PICTURES:
+    def _shrunk(self, pictures: Mapping[str, Picture | None]) -> list[Tensor]:
+        """Bytes of pictures; each is met again in every pass and by every player."""
+        known = {key: self._pictures.get(key) for key in pictures}
+        new = [key for key, shrunk in known.items() if shrunk is None]
+        # Pillow gives up the interpreter lock while it computes.
+        arrays = _threads().map(partial(shrink, side=self.size.side), map(pictures.__getitem__, new))
+        found = known | dict(zip(new, map(torch.from_numpy, arrays), strict=True))
+        for key in found:
+            self._pictures.pop(key, None)
+        self._pictures |= found  # the latest ones last
+        while len(self._pictures) * 3 * self.size.side**2 > PICTURES:
             self._pictures.popitem(last=False)
-        return shrunk
+        return list(found.values())
 
     def shard(self) -> None:
         self._skeleton = sharding.skeleton(self.network)
@@ -332,6 +343,11 @@ def offered(logprobs: Tensor, offers: Sequence[Offer | None], said: Sequence[Seq
 
 def _key(picture: Picture | None) -> str:
     return picture.hash if picture else ""
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, "pictures")
 
 
 def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> NanoPolicy:
