@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ludens.core.processes import infrequent_gc
 from tests.support.processes import children_of, is_alive
 
 POOLS = {
@@ -46,3 +48,10 @@ def test_workers_of_a_process_that_is_killed_end(pool: str, tmp_path: Path) -> N
     while any(map(is_alive, workers)) and time.monotonic() < end:
         time.sleep(0.05)
     assert not any(map(is_alive, workers))
+
+
+def test_garbage_collector_is_restored() -> None:
+    before = gc.get_threshold()
+    with infrequent_gc():
+        assert gc.get_threshold() > before
+    assert gc.get_threshold() == before

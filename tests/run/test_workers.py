@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ludens.run.engine import default_workers, make_executor
 from ludens.run.jobs import JobRunner
 from ludens.run.rows import Outcome
 from ludens.run.task import SUITES
-from ludens.run.workers import ProcessExecutor, Report, Worker, infrequent_gc
+from ludens.run.workers import ProcessExecutor, Report, Worker
 from tests.support import suites
 from tests.support.model_server import ModelServer
 from tests.support.runs import HASTE, TURNS, found, plan_of, played
@@ -50,13 +49,6 @@ def test_default_number_of_workers(
 ) -> None:
     monkeypatch.setattr("ludens.run.engine.cores", lambda: cores)
     assert default_workers(plan_of(*specs, suite="demo"), concurrency) == expected
-
-
-def test_garbage_collector_is_restored() -> None:
-    before = gc.get_threshold()
-    with infrequent_gc():
-        assert gc.get_threshold() > before
-    assert gc.get_threshold() == before
 
 
 async def test_worker_reports_results_and_usage_errors() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_GC_THRESHOLDS = (20_000, 10, 100)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,6 +32,21 @@ def cores() -> int:
 
 class WorkerDied(Exception):
     """A worker ended before it returned the result of its work."""
+
+
+@contextmanager
+def infrequent_gc() -> Iterator[None]:
+    """Collect cyclic garbage less often.
+
+    Hundreds of concurrent episodes create many objects that live for a while and hardly any cycles; with the
+    default thresholds a tenth of the time is spent looking for them.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(*_GC_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager

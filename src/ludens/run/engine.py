@@ -14,7 +14,7 @@ from ludens.concurrent import run_many
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure
 from ludens.core.plain import plural
-from ludens.core.processes import WorkerDied, cores
+from ludens.core.processes import WorkerDied, cores, infrequent_gc
 from ludens.models.ledger import BUDGET_REACHED, Budget, BudgetReached, Ledger
 from ludens.models.settings import ModelSpec, is_model
 from ludens.run.jobs import Executor, JobRunner
@@ -22,7 +22,7 @@ from ludens.run.plan import Job, Plan
 from ludens.run.progress import RunProgress, TimeLeft
 from ludens.run.rows import EpisodeRow, Outcome, unplayed
 from ludens.run.store import Store
-from ludens.run.workers import ProcessExecutor, infrequent_gc, interrupts
+from ludens.run.workers import ProcessExecutor, interrupts
 
 EPISODES_PER_PROCESS = 128
 """Concurrent episodes of models that one process can draw and send without being a bottleneck."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import multiprocessing
 import pickle
 import signal
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple, Self
 from ludens.agents import agent_paths, import_agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
-from ludens.core.processes import SIGNALS, WorkerDied, blocked_signals
+from ludens.core.processes import SIGNALS, WorkerDied, blocked_signals, infrequent_gc
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
 from ludens.run.jobs import Executor as Executor
 from ludens.run.jobs import JobRunner
@@ -33,7 +32,6 @@ from ludens.run.store import Destination, ShardWriter, Store
 from ludens.run.task import import_suite
 
 SAME_SIGNAL_SECONDS = 1.0
-_GC_THRESHOLDS = (20_000, 10, 100)
 
 
 @contextmanager
@@ -77,21 +75,6 @@ def _after_run(handler: Any, first: float, number: int, frame: FrameType | None)
     if monotonic() - first >= SAME_SIGNAL_SECONDS:
         signal.signal(number, handler)
         signal.raise_signal(number)
-
-
-@contextmanager
-def infrequent_gc() -> Iterator[None]:
-    """Collect cyclic garbage less often.
-
-    Hundreds of concurrent episodes create many objects that live for a while and hardly any cycles; with the
-    default thresholds a tenth of the time is spent looking for them.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(*_GC_THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Report(NamedTuple):

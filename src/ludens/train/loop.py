@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ludens.core.episode import Episode
 from ludens.core.game import Game
+from ludens.core.processes import infrequent_gc
 from ludens.core.registry import make
 from ludens.core.spending import spent
 from ludens.run.plan import HELD_BACK
@@ -51,7 +52,8 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
             values += [("reward", sample.reward), ("entropy", -fmean(sample.logprobs)), ("length", length)]
             values += [("unreadable", not sample.readable), ("truncated", sample.truncated)]
             values += [(f"length {sample.stage}", length)] if sample.stage else []
-        moves = [move for move in trajectory.episode.moves if move.seat in trajectory.seats]
+        seats = frozenset(trajectory.roles)
+        moves = [move for move in trajectory.episode.moves if move.seat in seats]
         values += [("fallback", move.verdict == "fallback") for move in moves]
     trained = [sample for sample in samples if not sample.kept]
     values += [("no_signal", sample.advantage == 0) for sample in trained]
@@ -440,7 +442,7 @@ class Trainer:
         return iteration == self.recipe.iterations or iteration % every == 0
 
     async def run(self, report: Report | None = None) -> None:
-        with quick_switches():
+        with quick_switches(), infrequent_gc():
             await self._run(report)
 
     async def _run(self, report: Report | None) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ludens.agents import agent, import_agent, imported_agents
 from ludens.core.errors import UsageError
-from ludens.core.processes import begin_worker, blocked_signals
+from ludens.core.processes import begin_worker, blocked_signals, infrequent_gc
 from ludens.core.registry import make
 from ludens.core.spending import spend, spent
 from ludens.train.beside import quick_switches
@@ -187,7 +187,7 @@ def _play(order: Order) -> tuple[list[Trajectory], dict[str, float]]:
     """The games, and the seconds that each part of the work took."""
     before = {kind: spent(kind) for kind in PARTS}
     try:
-        with quick_switches():
+        with quick_switches(), infrequent_gc():
             games = asyncio.run(_worker.play(order))
     except UsageError as error:
         raise UsageError(str(error)) from None  # others may not be sent to another process
