@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -59,6 +60,22 @@ def test_a_player_that_looks_sees_what_it_is_asked() -> None:
 def test_games_are_made_with_a_lower_priority_than_that_of_training() -> None:
     with processes(2, 4) as run:  # `os.nice` by 0 returns the priority, without importing tests and torch
         assert set(run(os.nice, [0] * 4)) == {min(19, os.nice(0) + 10)}
+
+
+def test_a_killed_process_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="a process that makes demonstrations ended"), processes(2, 4) as run:
+        list(run(os._exit, [9] * 4))
+
+
+def test_work_begins_before_a_result_is_read(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in "abcdefgh"]
+    with processes(2, 8) as run:
+        results = run(Path.touch, files)
+        end = monotonic() + 60
+        while not all(file.exists() for file in files) and monotonic() < end:
+            sleep(0.05)
+        assert all(file.exists() for file in files)
+        assert list(results) == [None] * 8
 
 
 def test_only_the_roles_that_are_wanted() -> None:

@@ -246,3 +246,24 @@ def test_wrong_recipes_exit_with_2_and_one_sentence(
     assert error.startswith("ludens: ")
     assert len(error.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_full_memory_of_a_gpu_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB.")
+
+    monkeypatch.setattr(session, "train", full)
+    assert main(["train", "recipes/tic-tac-toe.toml", "--out", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ludens: the GPU's memory is full: ")
+    assert error.count("\n") == 1
+    assert str(tmp_path / "run") in error
+
+    def fails(*_: Any) -> None:
+        raise RuntimeError("shapes do not fit")
+
+    monkeypatch.setattr(session, "train", fails)
+    assert main(["train", "recipes/tic-tac-toe.toml", "--out", str(tmp_path / "run")]) == 1
+    assert "shapes do not fit" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ludens.cli.arguments import AgentNames, Allowed
-from ludens.core.errors import BadOption, MissingExtra
+from ludens.core.errors import BadOption, MissingExtra, UsageError
 
 EXPORT = "export"
 
@@ -53,6 +53,7 @@ def train(
         raise MissingExtra("ludens train", "train")
     from ludens.agents import import_agent
     from ludens.core.policy import Setter, permit
+    from ludens.models.generation import out_of_memory
     from ludens.train import ranks
     from ludens.train.checks import check, recipe_accesses
     from ludens.train.recipe import Recipe
@@ -76,6 +77,13 @@ def train(
         if first:
             print(f"Checkpoints and curves: {folder}")
         ranks.wait()  # a process that ends while others still talk to it aborts now and then
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+        raise UsageError(
+            "the GPU's memory is full: end other programs on it, or lower play.workers, play.concurrency, "
+            f"model.batch or optimizer.micro; the same command goes on from the last checkpoint in {folder}."
+        ) from None
     except KeyboardInterrupt:
         if first:
             print(f"\nThe same command goes on from the last checkpoint in {folder}.", file=sys.stderr)

@@ -13,7 +13,7 @@ from itertools import islice
 from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _GC_THRESHOLDS = (20_000, 10, 100)
@@ -67,6 +67,63 @@ def blocked_signals() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class WorkerPool:
+    """Processes for several rounds of work. They are killed when it is closed, and end when the process that
+    started them was killed.
+
+    Args:
+        workers: Number of processes.
+        start: Called in every process first, with `args`.
+        args: See `start`.
+    """
+
+    def __init__(
+        self, workers: int, start: Callable[..., None] | None = None, args: tuple[Any, ...] = ()
+    ) -> None:
+        self._executor = ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (start, args))
+        self._started: dict[int, BaseProcess] = {}
+
+    def submit(self, work: Callable[[T], R], item: T) -> Future[R]:
+        with blocked_signals():
+            future = self._executor.submit(work, item)
+        self._started.update(self._executor._processes or {})  # a broken pool forgets them
+        return future
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Wait for results in it.
+
+        Raises:
+            WorkerDied: A process was killed.
+        """
+        try:
+            yield
+        except BrokenProcessPool:
+            for process in self._started.values():
+                process.kill()
+            # The pool's own thread waits for them: of two threads that do, one may not learn the code.
+            self._executor.shutdown()
+            codes = [process.exitcode for process in self._started.values() if process.exitcode]
+            raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
+
+    def finish(self) -> None:
+        """All work is done: the processes end by themselves."""
+        self._executor.shutdown()
+
+    def close(self) -> None:
+        processes = list((self._executor._processes or {}).values())
+        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
+        self._executor.shutdown(wait=False)
+        for process in processes:
+            process.kill()  # they block SIGTERM
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
 def run_in_processes(
     work: Callable[[T], R],
     items: Iterable[T],
@@ -79,7 +136,7 @@ def run_in_processes(
     """Yield every item with its result.
 
     Only some more items than there are processes are taken in advance. The processes are killed when the
-    iteration ends early, and end when the process that started them was killed.
+    iteration ends early.
 
     Args:
         work: A function of a module.
@@ -92,38 +149,21 @@ def run_in_processes(
     Raises:
         WorkerDied: A process was killed.
     """
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (start, args))
     source, waiting = iter(items), dict[Future[R], T]()
-    started: dict[int, BaseProcess] = {}
-    try:
+    with WorkerPool(workers, start, args) as pool, pool.watched():
         while True:
             for item in islice(source, max(0, 2 * workers - len(waiting))):
-                with blocked_signals():
-                    waiting[pool.submit(work, item)] = item
+                waiting[pool.submit(work, item)] = item
             if not waiting:
-                pool.shutdown()
+                pool.finish()
                 return
-            started.update(pool._processes or {})  # a broken pool forgets them
             first = next(iter(waiting))
             for future in [first] if ordered else wait(waiting, return_when=FIRST_COMPLETED).done:
                 result = future.result()
                 yield waiting.pop(future), result
-    except BrokenProcessPool:
-        for process in started.values():
-            process.kill()
-        # The pool's own thread waits for them: of two threads that do, one may not learn the code.
-        pool.shutdown()
-        codes = [process.exitcode for process in started.values() if process.exitcode]
-        raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
-    finally:
-        processes = list((pool._processes or {}).values())
-        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
-        pool.shutdown(wait=False)
-        for process in processes:
-            process.kill()  # they block SIGTERM
 
 
-def begin_worker(start: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+def _begin_worker(start: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
     """The first thing that a worker does: it ends with the process that started it, and calls `start`."""
     Thread(target=_end_with_parent, daemon=True).start()
     if start is not None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +17,8 @@ from ludens.concurrent import play_sync
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
 from ludens.core.config import PlayConfig
-from ludens.core.errors import BadFile, BadOption, MissingExtra
-from ludens.core.processes import begin_worker, cores
+from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
+from ludens.core.processes import WorkerDied, WorkerPool, cores
 from ludens.core.random import Stream, stream
 from ludens.core.registry import make
 from ludens.core.state import State
@@ -86,12 +85,19 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
     if workers == 1 or chunks < 4:
         yield lambda work, tasks: map(work, tasks)
         return
-    arguments = (_begin, (imported_agents(),))
-    with ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, arguments) as pool:
+    with WorkerPool(workers, _begin, (imported_agents(),)) as pool:
+
+        def run(work: Callable[[Chunk], T], tasks: Sequence[Chunk]) -> Iterator[T]:
+            futures = deque(pool.submit(work, task) for task in tasks)  # before any result is read
+            return (futures.popleft().result() for _ in range(len(futures)))
+
         try:
-            yield lambda work, tasks: pool.map(work, tasks)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            with pool.watched():
+                yield run
+        except WorkerDied:
+            raise UsageError(
+                "a process that makes demonstrations ended: memory may be short; the same command goes on."
+            ) from None
 
 
 def _begin(agents: tuple[str, ...]) -> None:

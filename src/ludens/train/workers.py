@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -17,7 +14,7 @@ from typing import Any
 
 from ludens.agents import agent, import_agent, imported_agents
 from ludens.core.errors import UsageError
-from ludens.core.processes import begin_worker, blocked_signals, infrequent_gc
+from ludens.core.processes import WorkerDied, WorkerPool, infrequent_gc
 from ludens.core.registry import make
 from ludens.core.spending import spend, spent
 from ludens.train.beside import quick_switches
@@ -62,7 +59,7 @@ class RolloutWorkers:
         settings = {name: getattr(recipe.model, name) for name in ("temperature", "max_tokens", "batch")}
         settings |= {"seed": recipe.run.seed, "device": _device(policy)}
         arguments = (_sit_down, (recipe, settings, policy.longest_reply, imported_agents()))
-        self._pool = ProcessPoolExecutor(self.count, get_context("spawn"), begin_worker, arguments)
+        self._pool = WorkerPool(self.count, *arguments)
 
     async def play(
         self, jobs: Sequence[RolloutJob], player: Policy, copies: Mapping[str, Policy], blind: bool = False
@@ -83,11 +80,12 @@ class RolloutWorkers:
         policies = {name: self._copy(name, policy) for name, policy in copies.items()}
         policies[LEARNER] = self._copy(LEARNER, player)
         shares = [tuple(numbered[worker :: self.count]) for worker in range(self.count)]
-        with blocked_signals():
-            futures = [self._pool.submit(_play, Order(share, policies, blind)) for share in shares if share]
         try:
-            played = await asyncio.gather(*map(asyncio.wrap_future, futures))
-        except BrokenProcessPool:
+            with self._pool.watched():
+                orders = [Order(share, policies, blind) for share in shares if share]
+                futures = [self._pool.submit(_play, order) for order in orders]
+                played = await asyncio.gather(*map(asyncio.wrap_future, futures))
+        except WorkerDied:
             raise UsageError(
                 "a process of play.workers ended: memory may be short; the same command goes on from the "
                 "last checkpoint."
@@ -116,11 +114,7 @@ class RolloutWorkers:
             rmtree(folder)
 
     def close(self) -> None:
-        processes = list((self._pool._processes or {}).values())
-        # Nothing is cancelled: the pool, which notices that its processes are gone, would stumble over it.
-        self._pool.shutdown(wait=False)
-        for process in processes:
-            process.kill()  # in the middle of a game, where the run was stopped
+        self._pool.close()  # in the middle of a game, where the run was stopped
         self._folder.cleanup()
 
 
