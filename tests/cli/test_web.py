@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ludens.core.files import lock_file
 from tests.cli.conftest import Run
 
 
@@ -88,3 +89,13 @@ def test_a_port_in_use(ludens: Run) -> None:
         ran = ludens("web", "--no-open", "--port", str(taken.getsockname()[1]))
     assert ran.code == 2
     assert "address already in use" in ran.err
+
+
+def test_a_server_that_cannot_start_lets_go_of_kept_games(tmp_path: Path, ludens: Run) -> None:
+    (tmp_path / ".games").mkdir()
+    for _ in range(2):  # else the second one would say that another server keeps them
+        ran = ludens("web", str(tmp_path), "--host", "a" * 100, "--no-open")
+        assert ran.code == 2
+        assert len(ran.err.splitlines()) == 1
+        with (tmp_path / ".games" / "lock").open("ab") as lock:
+            lock_file(lock, tmp_path)

@@ -189,7 +189,7 @@ async def listen(
         server = await asyncio.get_running_loop().create_server(
             lambda: Connection(serve(), connections), host, port, backlog=backlog
         )
-    except OSError:
+    except BaseException:  # a host that is no name of one is no OSError
         await runner.cleanup()
         raise
     return runner, server

@@ -137,7 +137,7 @@ def rounds(
     begun = deque[Iterator[str]]()
     run: Map[str]
     scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
-    with processes(workers, most) as run, TemporaryDirectory(dir=scratch) as folder:
+    with TemporaryDirectory(dir=scratch) as folder, processes(workers, most) as run:  # which write into it
         work = partial(_encoded, vocabulary, shape, folder)
         for number in numbers:
             begun.append(run(work, chunks_of(sources, number)))
