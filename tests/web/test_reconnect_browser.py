@@ -166,6 +166,24 @@ async def test_restart_while_waiting_for_a_partner(browser: Browser, tmp_path: P
         assert [*visit().app[ROOM].waiting] == ["p001"]
 
 
+async def test_a_request_that_is_never_answered_is_given_up(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ludens.web.study.POLL_SECONDS", 0.2)
+    async with served(tmp_path / "runs", study=study_of(PAIRS, tmp_path)) as visit:
+        visitor = visit()
+        page = (await open_page(browser)).page
+        await page.goto(visitor.root + base_of(visitor))
+        await page.click("text=I agree")
+        await page.fill('[name="q.age"]', "40")
+        await page.click("text=Continue")
+        await page.route("**/waiting", lambda route: None)
+        await page.click("text=Find a partner")
+        await expect(page.locator("#waiting")).to_contain_text("cannot be reached")
+        await page.unroute("**/waiting")
+        await expect(page.locator("#waiting")).to_contain_text("leave this page open")
+
+
 async def test_play_page_goes_on_after_a_restart(browser: Browser, tmp_path: Path) -> None:
     port = unused_port()
     async with served(tmp_path / "runs", port) as visit:

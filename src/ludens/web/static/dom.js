@@ -1,6 +1,10 @@
 // Small helpers. Text of players is only ever set as textContent.
 export const element = (id) => document.getElementById(id);
 
+/** A request that is given up after some time: a page that asks again and again must not wait for one that hangs. */
+export const request = (address, accept, seconds) =>
+  fetch(address, { headers: { Accept: accept }, signal: AbortSignal.timeout(seconds * 1000) });
+
 export function show(id, visible) {
   const found = element(id);
   if (found) found.hidden = !visible;

@@ -1,4 +1,5 @@
 // Replaces parts of a page by newer ones from the server while the page is open.
+import { request } from "./dom.js";
 
 const AGAIN = 1500, IDLE = 3000;
 
@@ -22,7 +23,7 @@ export async function follow(address, update, report = () => {}) {
     let soon = false;
     if (!document.hidden) {
       try {
-        const reply = await fetch(address(), { headers: { Accept: "text/html, application/json" } });
+        const reply = await request(address(), "text/html, application/json", 60);
         if (reply.status === 404 || reply.status === 410) { report(await problem(reply)); return; }
         if (reply.ok) { soon = await update(reply); report(""); } else report(await problem(reply));
       } catch { report("The server cannot be reached; trying again."); }

@@ -1,9 +1,9 @@
 // Keeps the organiser's page up to date.
-import { element } from "./dom.js";
+import { element, request } from "./dom.js";
 
 async function refresh() {
   try {
-    const reply = await fetch(location.href);
+    const reply = await request(location.href, "text/html", 60);
     if (reply.ok) {
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       element("progress").replaceChildren(...page.getElementById("progress").children);

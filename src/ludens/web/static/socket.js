@@ -1,4 +1,6 @@
 // A WebSocket that connects again until the seat is opened elsewhere or the game is gone.
+import { request } from "./dom.js";
+
 const REPLACED = 4001;
 const STOPPED = 1001;
 const TOO_BIG = 1009;
@@ -8,7 +10,7 @@ const LONGEST_WAIT = 10_000;
 // Whether a game is gone can only be asked by a plain request: a refused WebSocket has no status.
 async function reason_of_refusal(path) {
   try {
-    const reply = await fetch(path, { headers: { Accept: "application/json" } });
+    const reply = await request(path, "application/json", 10);
     return GONE.includes(reply.status) ? (await reply.json()).error : "";
   } catch {
     return "";

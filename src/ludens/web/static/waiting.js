@@ -1,12 +1,13 @@
 // Waits for a partner: asks from time to time, and shows the game when it begins.
-import { element } from "./dom.js";
+import { element, request } from "./dom.js";
 
 const waiting = element("waiting");
 const text = waiting.textContent;
+const poll = Number(waiting.dataset.poll);
 
 async function ask() {
   try {
-    const reply = await fetch(`${waiting.dataset.base}/waiting`, { headers: { Accept: "application/json" } });
+    const reply = await request(`${waiting.dataset.base}/waiting`, "application/json", 5 * poll);
     const data = await reply.json();
     if (reply.ok && !data.waiting) { location.href = data.plays ? waiting.dataset.base : `${waiting.dataset.base}?again`; return; }
     element("skip").hidden = !data.skip;
@@ -14,7 +15,7 @@ async function ask() {
   } catch {
     waiting.textContent = "The server cannot be reached. Trying again …";
   }
-  window.setTimeout(ask, Number(waiting.dataset.poll) * 1000);
+  window.setTimeout(ask, poll * 1000);
 }
 
-window.setTimeout(ask, Number(waiting.dataset.poll) * 1000);
+window.setTimeout(ask, poll * 1000);
