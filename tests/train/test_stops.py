@@ -267,3 +267,20 @@ def test_full_memory_of_a_gpu_is_one_sentence(
     monkeypatch.setattr(session, "train", fails)
     assert main(["train", "recipes/tic-tac-toe.toml", "--out", str(tmp_path / "run")]) == 1
     assert "shapes do not fit" in capsys.readouterr().err
+
+
+def test_a_share_of_the_memory_of_a_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", "recipes/tic-tac-toe.toml", "--out", str(tmp_path / "run"), "--memory", "0.25"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert main(words) == 2
+    assert "--memory limits the memory of a GPU" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+    shares: list[float] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", shares.append)
+    monkeypatch.setattr(session, "train", lambda *_: None)
+    assert main(words) == 0
+    assert shares == [0.25]

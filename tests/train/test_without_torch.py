@@ -174,8 +174,11 @@ def test_devices_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (["export", "{}", "--out", "x", "--set", "run.seed=1"], "--set"),
         (["export", "{}", "--out", "x", "--agent", "teachers:Last"], "--agent is an option of training"),
         (["export", "{}", "--out", "x", "--track", "tensorboard:x"], "--track is an option of training"),
+        (["export", "{}", "--out", "x", "--memory", "0.5"], "--memory is an option of training"),
         (["export", "{}", "--out", "{}/nano.json"], "cannot be written"),
         (["recipe.toml", "second"], "unexpected argument 'second'"),
+        (["recipe.toml", "--memory", "1.5"], "--memory must be above 0 and at most 1, not 1.5"),
+        (["recipe.toml", "--memory", "nan"], "--memory must be above 0"),
         (["recipe.toml", "--dtype", "int8"], "--dtype is an option of ludens train export"),
     ],
 )

@@ -26,6 +26,7 @@ def train(
     allow: Allowed = (),
     dtype: str | None = None,
     track: str | None = None,
+    memory: float | None = None,
 ) -> None:
     """Train a model by playing, as a recipe says: demonstrations, then play, checkpoints, a page of curves.
 
@@ -39,9 +40,17 @@ def train(
         set_: Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable.
         dtype: With export: number format, float32, bfloat16 or int8 (the default).
         track: Report measurements to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER.
+        memory: Share of the GPU's memory that the process that learns may take, where several runs share a
+            GPU. Default: all of it.
     """
     if str(recipe) == EXPORT:
-        of_training = {"--set": set_, "--agent": agent, "--allow": allow, "--track": track}
+        of_training = {
+            "--set": set_,
+            "--agent": agent,
+            "--allow": allow,
+            "--track": track,
+            "--memory": memory,
+        }
         if given := next((flag for flag, value in of_training.items() if value), None):
             raise BadOption(f"{given} is an option of training, not of export.")
         return _export(checkpoint, out, dtype or "int8")
@@ -49,6 +58,8 @@ def train(
         raise BadOption(f"unexpected argument {str(checkpoint)!r}.")
     if dtype is not None:
         raise BadOption("--dtype is an option of ludens train export.")
+    if memory is not None and not 0 < memory <= 1:
+        raise BadOption(f"--memory must be above 0 and at most 1, not {memory:g}.")
     if find_spec("torch") is None:
         raise MissingExtra("ludens train", "train")
     from ludens.agents import import_agent
@@ -71,6 +82,8 @@ def train(
     from ludens.train.session import train as run
 
     ranks.start()
+    if memory is not None:
+        _limit_memory(memory)
     first = ranks.world()[0] == 0
     try:
         run(chosen, folder, print if first else lambda line: None)
@@ -81,8 +94,9 @@ def train(
         if not out_of_memory(error):
             raise
         raise UsageError(
-            "the GPU's memory is full: end other programs on it, or lower play.workers, play.concurrency, "
-            f"model.batch or optimizer.micro; the same command goes on from the last checkpoint in {folder}."
+            "the GPU's memory is full: end other programs on it, give each run a share of it (--memory), or "
+            "lower play.workers, play.concurrency, model.batch or optimizer.micro; the same command goes on "
+            f"from the last checkpoint in {folder}."
         ) from None
     except KeyboardInterrupt:
         if first:
@@ -90,6 +104,14 @@ def train(
         raise
     finally:
         ranks.stop()
+
+
+def _limit_memory(share: float) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise BadOption("--memory limits the memory of a GPU, and torch finds none with CUDA here.")
+    torch.cuda.set_per_process_memory_fraction(share)
 
 
 def _folder(name: str) -> Path:
