@@ -18,7 +18,7 @@ from ludens.train.rollout import RolloutJob
 
 FOLDER = Path(__file__).parents[2] / "recipes" / "viki"
 RECIPES = {f"{file.parent.name}/{file.stem}": file for file in sorted(FOLDER.glob("*/*.toml"))}
-LESSONS = {name: file for name, file in RECIPES.items() if "curriculum" in name}
+LESSONS = {name: file for name, file in RECIPES.items() if "curriculum" in name or name.endswith("plan-grpo")}
 RECIPES = {
     name: file for name, file in RECIPES.items() if not name.endswith("common") and name not in LESSONS
 }
@@ -66,6 +66,15 @@ def test_lessons_of_the_curriculum_follow_each_other() -> None:
         mean = total / sum(source.episodes for source in recipe.sources) if steps else 11.0
         assert mean > longest
         longest = mean
+
+
+def test_grpo_alone_rewards_right_plans_from_the_weights_in_the_package() -> None:
+    recipe, lesson = (Recipe.read(LESSONS[f"nano/{name}"]) for name in ("plan-grpo", "plan-curriculum-grpo"))
+    check(recipe)
+    game, same = make(recipe.play.game).options, make(lesson.play.game).options
+    assert not recipe.sources
+    assert game == {**same, "partial": False}
+    assert (recipe.optimizer, recipe.loss) == (lesson.optimizer, lesson.loss)
 
 
 @pytest.mark.parametrize(
