@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -98,6 +98,24 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
             raise UsageError(
                 "a process that makes demonstrations ended: memory may be short; the same command goes on."
             ) from None
+
+
+def map_rounds(
+    work: Callable[[Chunk], T], sources: Sequence[Demonstration], numbers: Iterable[int], workers: int = 0
+) -> Generator[list[T], None, None]:
+    """What the work makes of the chunks of each round.
+
+    The next round is begun before one is yielded, so that no process waits for the slowest.
+    """
+    begun = deque[Iterator[T]]()
+    run: Map[T]
+    with processes(workers, len(chunks_of(sources))) as run:
+        for number in numbers:
+            begun.append(run(work, chunks_of(sources, number)))
+            if len(begun) > 1:
+                yield list(begun.popleft())
+        while begun:
+            yield list(begun.popleft())
 
 
 def _begin(agents: tuple[str, ...]) -> None:

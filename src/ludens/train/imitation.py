@@ -4,7 +4,8 @@ play, draw, tokenise and process the pictures of the next round."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from math import inf, isfinite
@@ -28,9 +29,7 @@ from ludens.train import ranks
 from ludens.train.checkpoint import save_whole
 from ludens.train.demonstrations import (
     Chunk,
-    Map,
-    chunks_of,
-    processes,
+    map_rounds,
     replies,
     rows_from,
     train_supervised,
@@ -168,21 +167,11 @@ def _arrays(features: Any) -> dict[str, Array]:
 
 def rounds(
     path: str, sources: Sequence[Demonstration], count: int, workers: int = 0
-) -> Iterator[list[TokenSample]]:
+) -> Generator[list[TokenSample], None, None]:
     """The samples of each round; the next one is made while one is learnt."""
-    begun = deque[Iterator[EncodedReplies]]()
-    run: Map[EncodedReplies]
-    with processes(workers, len(chunks_of(sources))) as run:
-        for number in range(count):
-            begun.append(run(partial(encode, path), chunks_of(sources, number)))
-            if len(begun) > 1:
-                yield _flat(begun.popleft())
-        while begun:
-            yield _flat(begun.popleft())
-
-
-def _flat(parts: Iterator[EncodedReplies]) -> list[TokenSample]:
-    return [sample for part in parts for sample in part.samples()]
+    with closing(map_rounds(partial(encode, path), sources, range(count), workers)) as parts_of_rounds:
+        for parts in parts_of_rounds:
+            yield [sample for part in parts for sample in part.samples()]
 
 
 class Imitation:
@@ -358,7 +347,7 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
                 continue
             break
     finally:
-        source.close()  # type: ignore[attr-defined]
+        source.close()
         policy.train(False)
     spent = perf_counter() - (first or began)
     summary = {

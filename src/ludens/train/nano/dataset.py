@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
@@ -26,7 +25,7 @@ from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample as Rebuilt
-from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
+from ludens.train.demonstrations import Chunk, Map, chunks_of, map_rounds, processes, replies
 from ludens.train.nano.inputs import (
     Vocabulary,
     clipped,
@@ -132,19 +131,14 @@ def rounds(
     workers: int = 0,
     room: Room = memory,
 ) -> Iterator[ImitationData]:
-    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
-    most = len(chunks_of(sources))
-    begun = deque[Iterator[str]]()
-    run: Map[str]
+    """The data set of each round; the next one is made meanwhile."""
     scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
-    with TemporaryDirectory(dir=scratch) as folder, processes(workers, most) as run:  # which write into it
+    with TemporaryDirectory(dir=scratch) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
-        for number in numbers:
-            begun.append(run(work, chunks_of(sources, number)))
-            if len(begun) > 1:
-                yield _joined(list(begun.popleft()), shape.side, room)
-        while begun:
-            yield _joined(list(begun.popleft()), shape.side, room)
+        # Closed first: its processes write into the folder.
+        with closing(map_rounds(work, sources, numbers, workers)) as files_of_rounds:
+            for files in files_of_rounds:
+                yield _joined(files, shape.side, room)
 
 
 Part = dict[str, Array]

@@ -43,6 +43,13 @@ def fourier(x: Array, y: Array) -> Array:
     return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
 
 
+def patch_places(size: NanoSize) -> Array:
+    """The Fourier features of the middle of each patch: (patches, features)."""
+    grid = size.side // STRIDE
+    at = (np.arange(grid) + 0.5) / grid
+    return fourier(np.tile(at, grid), np.repeat(at, grid))
+
+
 def opponent(picture: Array) -> Array:
     """Lightness and two differences of colours, relative to the mean of the picture; colours come last."""
     red, green, blue = np.moveaxis(picture - picture.mean((0, 1), dtype=np.float64).astype(np.float32), -1, 0)
@@ -117,9 +124,7 @@ class NumpyNetwork:
             for n in range(3)
         ]
         self._stem = [(np.ascontiguousarray(w).reshape(-1, w.shape[-1]), bias) for w, bias in self._stem]
-        grid = size.side // STRIDE
-        at = (np.arange(grid) + 0.5) / grid
-        places = fourier(np.tile(at, grid), np.repeat(at, grid))
+        places = patch_places(size)
         self._position = places @ weights["encoder.position.weight"].T
         self._key = places @ weights["encoder.key.weight"].T
         self._encoder = [NumpyBlock.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]

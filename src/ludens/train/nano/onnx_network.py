@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludens.train.nano.numpy_player import fourier
+from ludens.train.nano.numpy_player import patch_places
 from ludens.train.nano.onnx_graph import CONTRIBUTED, FLOAT16, FLOAT32, Graph
-from ludens.train.nano.weights import SHARPNESS, STRIDE, Array, NanoSize
+from ludens.train.nano.weights import SHARPNESS, STRIDE, Array, NanoSize, rounded
 
 BLOCKS = (256, 128, 64, 32, 16)
 """How many activations may share a scale where each row has its own."""
@@ -35,16 +35,6 @@ class Precision(Enum):
     ONCE = 1
     TWICE = 2
     THRICE = 3
-
-
-def rounded(matrix: Array) -> tuple[Array, Array]:
-    """A matrix of (outputs, inputs) as whole numbers from -127 to 127, and the scale of each row.
-
-    Weights that were stored so are kept exactly.
-    """
-    largest = np.abs(matrix).max(1)
-    scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
-    return np.rint(matrix / scale[:, None]).astype(np.int8), scale
 
 
 def bytes_of(numbers: Array) -> Array:
@@ -202,12 +192,6 @@ def windows(side: int) -> Array:
     numbers = np.pad(np.arange(side * side).reshape(side, side), 1, constant_values=side * side)
     around = [numbers[i : i + side : 2, j : j + side : 2] for i in range(3) for j in range(3)]
     return np.stack(around, -1).reshape(-1, 9)
-
-
-def patch_places(size: NanoSize) -> Array:
-    grid = size.side // STRIDE
-    at = (np.arange(grid) + 0.5) / grid
-    return fourier(np.tile(at, grid), np.repeat(at, grid))
 
 
 def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:

@@ -63,12 +63,7 @@ class Sketch:
         return Picture(np.asarray(self._image))
 
     def _style(self) -> str:
-        styles = {
-            "chess": ("checked",),
-            "breakthrough": ("checked", "lines"),
-            "gomoku": ("crossings", "lines"),
-        }
-        return self._random.choice(styles.get(self._board, ("lines", "lines", "plain")))
+        return self._random.choice(STYLES.get(self._board, ("lines", "lines", "plain")))
 
     def _ground(self, style: str) -> None:
         random, (w, h) = self._random, self._cell

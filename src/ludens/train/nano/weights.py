@@ -83,10 +83,11 @@ class StoredWeights(Mapping[str, Array]):
     """The tensors of a file, in its own numbers; each is converted to float32 when it is asked for."""
 
     def __init__(self, file: Path) -> None:
+        header, body = _header_and_body(file)
         try:
-            self._stored = _tensors(file.read_bytes())
-        except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
+            self._stored = _tensors(header, body)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise _not_weights(file, error) from None
         ends = [name for name in self._stored if name.endswith(SCALE)]
         self._scales = {name.removesuffix(SCALE): self._stored.pop(name) for name in ends}
         for name, array in self._stored.items():
@@ -117,19 +118,25 @@ def read_weights(file: Path) -> dict[str, Array]:
     return dict(StoredWeights(file))
 
 
-def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
-    """The header of a safetensors file, and what follows it."""
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or length > len(data) - 8:
-        raise ValueError("it is too short")
-    header = orjson.loads(data[8 : 8 + length])
-    if not isinstance(header, dict):
-        raise ValueError("its header is not an object")
+def _not_weights(file: Path, reason: object) -> BadFile:
+    return BadFile(f"{str(file)!r} is not a safetensors file of weights: {reason}.")
+
+
+def _header_and_body(file: Path) -> tuple[dict[str, Any], memoryview]:
+    try:
+        data = file.read_bytes()
+        length = int.from_bytes(data[:8], "little")
+        if len(data) < 8 or length > len(data) - 8:
+            raise ValueError("it is too short")
+        header = orjson.loads(data[8 : 8 + length])
+        if not isinstance(header, dict):
+            raise ValueError("its header is not an object")
+    except (OSError, ValueError) as error:
+        raise _not_weights(file, error) from None
     return header, memoryview(data)[8 + length :]
 
 
-def _tensors(data: bytes) -> dict[str, Array]:
-    header, body = _split(data)
+def _tensors(header: dict[str, Any], body: memoryview) -> dict[str, Array]:
     header.pop(METADATA, None)
     tensors = {}
     for name, entry in header.items():
@@ -153,22 +160,16 @@ def _whole(numbers: Any) -> bool:
 
 def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
     """What the file of weights says about itself, and the hash of its numbers."""
-    try:
-        header, body = _split(file.read_bytes())
-        told = header.get(METADATA, {})
-        if not isinstance(told, dict):
-            raise ValueError("its metadata is not an object")
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
-    return told, sha256(body).hexdigest()
+    header, body = _header_and_body(file)
+    metadata = header.get(METADATA, {})
+    if not isinstance(metadata, dict):
+        raise _not_weights(file, "its metadata is not an object")
+    return metadata, sha256(body).hexdigest()
 
 
 def has_bytes(file: Path) -> bool:
     """Whether matrices are stored in whole numbers of one byte."""
-    try:
-        header, _ = _split(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
+    header, _ = _header_and_body(file)
     return any(isinstance(entry, dict) and entry.get("dtype") == "I8" for entry in header.values())
 
 
@@ -183,7 +184,7 @@ def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | N
     stored: dict[str, tuple[str, Array]] = {}
     for name, array in weights.items():
         if dtype == "int8" and array.ndim > 1:
-            numbers, scale = _int8(array)
+            numbers, scale = rounded(array)
             stored[name], stored[name + SCALE] = ("I8", numbers), ("F32", scale)
         elif dtype == "bfloat16":
             stored[name] = ("BF16", _bfloat16(array))
@@ -206,8 +207,11 @@ def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | N
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
-def _int8(array: Array) -> tuple[Array, Array]:
-    """Whole numbers from -127 to 127, and the scale of each row."""
+def rounded(array: Array) -> tuple[Array, Array]:
+    """An array of rows as whole numbers from -127 to 127, and the scale of each row.
+
+    Numbers that were rounded so before stay as they are.
+    """
     rows = array.reshape(len(array), -1)
     largest = np.abs(rows).max(1, initial=0)
     scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
