@@ -138,11 +138,6 @@ class League:
             del self.agents[name]
 
     @property
-    def frozen(self) -> tuple[Policy, ...]:
-        """The copies of the policy that play."""
-        return tuple(self.copies.values())
-
-    @property
     def copies(self) -> Mapping[str, Policy]:
         """The copies of the policy that play, by name."""
         return {name: self._frozen[name] for name in sorted(self._frozen)}

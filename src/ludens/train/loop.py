@@ -398,7 +398,7 @@ class Trainer:
     def _unsharded(self) -> Iterator[None]:
         """All weights of all players are on every rank: ranks play unlike games for unlike times."""
         with ExitStack() as stack:
-            for policy in (self.policy, *self.league.frozen):
+            for policy in (self.policy, *self.league.copies.values()):
                 stack.enter_context(policy.unsharded())
             yield
 

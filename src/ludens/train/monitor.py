@@ -10,7 +10,6 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import orjson
 from jinja2 import Environment, FileSystemLoader
@@ -197,8 +196,6 @@ def _stage_measure(history: Sequence[dict[str, float]]) -> str:
 
 MEASUREMENTS, GAMES, PAGE = "measurements.jsonl", "games", "index.html"
 
-Writer = Callable[[int, dict[str, float]], Any]
-
 
 class Monitor:
     """Called with the measurements of every iteration, and with those before training as iteration 0."""
@@ -206,7 +203,10 @@ class Monitor:
     def __init__(self, trainer: Trainer, folder: Path, say: Callable[[str], None]) -> None:
         self.trainer, self.folder, self.say = trainer, folder, say
         self._began, self._from = perf_counter(), trainer.iteration
-        self._writers = _writers(trainer)
+        spec, recipe = trainer.recipe.monitor.track, trainer.recipe
+        # What a tracker has of iterations after the checkpoint belongs to a run that was stopped.
+        first = trainer.iteration + 1
+        self._tracker = open_tracker(spec, recipe.run.name, recipe.as_dict(), first) if spec else None
         lines = [orjson.dumps(measured) + b"\n" for measured in trainer.history]
         write_atomically(folder / MEASUREMENTS, b"".join(lines))
 
@@ -214,8 +214,8 @@ class Monitor:
         iteration = int(measured["iteration"])
         with (self.folder / MEASUREMENTS).open("ab") as file:
             file.write(orjson.dumps(measured) + b"\n")
-        for write in self._writers:
-            write(iteration, measured)
+        if self._tracker is not None:
+            self._tracker.log(iteration, measured)
         self.say(self._line(iteration, measured))
         if self.trainer.at_checkpoint:
             self._store_games(iteration)
@@ -244,11 +244,3 @@ class Monitor:
             (self.folder / GAMES).mkdir(exist_ok=True)
             lines = b"".join(episode.to_json() + b"\n" for episode in games)
             write_atomically(self.folder / GAMES / f"{iteration:06d}.jsonl", lines)
-
-
-def _writers(trainer: Trainer) -> list[Writer]:
-    spec, recipe = trainer.recipe.monitor.track, trainer.recipe
-    if not spec:
-        return []
-    # What a tracker has of iterations after the checkpoint belongs to a run that was stopped.
-    return [open_tracker(spec, recipe.run.name, recipe.as_dict(), trainer.iteration + 1).log]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import count
+from math import inf
 from pathlib import Path
 from shutil import move
 from threading import Lock
@@ -206,10 +207,7 @@ class TransformersPolicy(Policy):
             # Not the wrapper of peft, which calls the model's `forward` past its hooks.
             logits = self.base(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
-        logits = logits.float() / temperatures[:, None, None]
-        if self._suppressed:
-            logits[..., list(self._suppressed)] = -torch.inf
-        values = logits.log_softmax(-1)
+        values = self._distribution(logits, temperatures[:, None, None])
         return Scores(
             drawn_values(values, inputs["input_ids"], mask),
             mask,
@@ -224,12 +222,9 @@ class TransformersPolicy(Policy):
         row = PackedRow.of(self.base, padded, mask)
         pictures = [picture for sample in samples for picture in sample.pictures]
         with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
-            logits = self.base(**row.inputs, logits_to_keep=row.places, use_cache=False).logits[0].float()
+            logits = self.base(**row.inputs, logits_to_keep=row.places, use_cache=False).logits[0]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
-        logits = logits / row.each(temperatures)[:, None]
-        if self._suppressed:
-            logits[..., list(self._suppressed)] = -torch.inf
-        values = logits.log_softmax(-1)
+        values = self._distribution(logits, row.each(temperatures)[:, None])
         ids = padded["input_ids"][:, -mask.shape[1] :][mask.bool()]
         scores = Scores(
             row.spread(values.gather(-1, ids[:, None])[:, 0]),
@@ -240,6 +235,13 @@ class TransformersPolicy(Policy):
         if not self._packs:
             self._check_packing(samples[:2])
         return scores
+
+    def _distribution(self, logits: Tensor, temperatures: Tensor) -> Tensor:
+        """Log-probabilities; suppressed tokens have none."""
+        scaled = logits.float() / temperatures
+        if self._suppressed:
+            scaled[..., list(self._suppressed)] = -inf
+        return scaled.log_softmax(-1)
 
     def _check_packing(self, samples: Sequence[TokenSample]) -> None:
         """Models that do not tell the samples of a row apart would learn from others than were drawn."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import NamedTuple, Protocol, Self, cast
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Usage
@@ -60,9 +60,6 @@ class SeededSampler(Sampler, Protocol):
     ) -> list[Tokens]: ...
 
 
-S = TypeVar("S", bound=Sampler)
-
-
 class NanoQuestion(NamedTuple):
     """A request in the queue of the batcher."""
 
@@ -74,7 +71,7 @@ class NanoQuestion(NamedTuple):
     """Where players are shown the legal moves, what may be answered."""
 
 
-class NanoModel(Model, Generic[S]):
+class NanoModel(Model):
     """Answers requests that come with the question itself (`Request.ask`).
 
     Args:
@@ -84,16 +81,16 @@ class NanoModel(Model, Generic[S]):
     """
 
     def __init__(
-        self, spec: str, load: Callable[[], S], gather: float = 0.005, in_thread: bool = True
+        self, spec: str, load: Callable[[], Sampler], gather: float = 0.005, in_thread: bool = True
     ) -> None:
         super().__init__(spec)
         self._load, self._gather, self._in_thread = load, gather, in_thread
-        self._sampler: S | None = None
+        self._sampler: Sampler | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batcher: Batcher[NanoQuestion, Tokens] | None = None
 
     @property
-    def sampler(self) -> S:
+    def sampler(self) -> Sampler:
         if self._sampler is None:
             self._sampler = self._load()
         return self._sampler
@@ -140,7 +137,7 @@ class NanoModel(Model, Generic[S]):
         self._stop()
 
 
-class LiveModel(NanoModel[SeededSampler]):
+class LiveModel(NanoModel):
     """Draws with the weights in training, each request by its own seed. Replies are free: what is refused is
     learnt from.
 
@@ -148,10 +145,10 @@ class LiveModel(NanoModel[SeededSampler]):
         explore: Share of choices that are drawn evenly from the legal ones, whatever the weights prefer.
     """
 
-    def __init__(self, load: Callable[[], SeededSampler], explore: float = 0.0) -> None:
+    def __init__(self, policy: SeededSampler, explore: float = 0.0) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
-        super().__init__("nano/live", load, gather=600.0, in_thread=False)
-        self.explore = explore
+        super().__init__("nano/live", lambda: policy, gather=600.0, in_thread=False)
+        self._policy, self.explore = policy, explore
 
     def offer(self, request: Request) -> Sequence[str]:
         ask = request.ask
@@ -163,7 +160,7 @@ class LiveModel(NanoModel[SeededSampler]):
 
     def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         prompts, pictures, seeds, answers = zip(*questions, strict=True)
-        replies = self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
+        replies = self._policy.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
         return [replace(reply, explored=bool(few)) for reply, few in zip(replies, answers, strict=True)]
 
 
@@ -182,8 +179,7 @@ class LivePolicy(Policy):
         return Player(self._live(share), policy=self)
 
     def _live(self, explore: float = 0.0) -> LiveModel:
-        sampler = cast(SeededSampler, self)
-        return self._models.setdefault(explore, LiveModel(lambda: sampler, explore))
+        return self._models.setdefault(explore, LiveModel(cast(SeededSampler, self), explore))
 
     def _twin(self) -> Self:
         """A shallow copy with players of its own."""

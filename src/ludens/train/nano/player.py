@@ -50,7 +50,7 @@ class NanoSettings:
 
 
 @declares(NanoSettings, Touch.READ)
-def nano_model(spec: Spec) -> NanoModel[Sampler]:
+def nano_model(spec: Spec) -> NanoModel:
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
     settings = configure(NanoSettings, spec.options, spec.name)
