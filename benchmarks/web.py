@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
-from benchmarks import ROOT, Row
+from benchmarks import Row, figures_of
 from benchmarks.runs import memory_used
 from benchmarks.web_play import play_rows
 from ludens.agents import agent
@@ -44,7 +43,8 @@ _SUITE = "benchmarks.runs:BenchSuite"
 
 def rows(seconds: float) -> Iterator[Row]:
     """A run of 50,000 episodes is opened, an episode is replayed, 200 people play at once."""
-    figures = measure_apart(max(100, round(EPISODES_IN_RUN * min(1.0, seconds))), max(5, round(60 * seconds)))
+    size = max(100, round(EPISODES_IN_RUN * min(1.0, seconds)))
+    figures = figures_of("benchmarks.web", size, max(5, round(60 * seconds)))
     count = figures["episodes"]
     yield Row(
         f"open a run of {count:,} episodes",
@@ -58,14 +58,6 @@ def rows(seconds: float) -> Iterator[Row]:
     note = f"p95 {figures['step_p95']:.1f} ms, the first {figures['first_step']:.0f} ms; two pictures"
     yield Row("replay step, breakthrough", figures["step"], "ms", STEP_MS, note=note)
     yield from play_rows(seconds)
-
-
-def measure_apart(episodes: int, steps: int) -> dict[str, Any]:
-    """Run `measure` in a child process."""
-    command = [sys.executable, "-m", "benchmarks.web", str(episodes), str(steps)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return figures
 
 
 async def measure(episodes: int, steps: int) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import ludens  # noqa: E402
 from ludens.concurrent import play_sync  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.models.settings import PromptOptions  # noqa: E402
-from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces  # noqa: E402
+from ludens.train.nano.inputs import NOWHERE, Vocabulary, numbers_like, pieces  # noqa: E402
 from ludens.train.nano.model import NanoModel  # noqa: E402
-from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402  # noqa: E402
+from ludens.train.nano.network import Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Player  # noqa: E402

@@ -34,7 +34,7 @@ from ludens.train.demonstrations import (
     rows_from,
     train_supervised,
 )
-from ludens.train.monitor import IMITATION
+from ludens.train.nano.provenance import IMITATION
 from ludens.train.policy import TokenSample
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.transformers_policy import VISION, ProcessedPicture, TransformersPolicy, pil_image

@@ -20,6 +20,7 @@ from ludens.run.tracking import open_tracker
 from ludens.run.viewer import SizeLimit, embed, returns_text
 from ludens.train.algorithms import TRAINED
 from ludens.train.loop import JUDGED, Trainer
+from ludens.train.nano.provenance import IMITATION
 
 _FOLDER = Path(__file__).parent / "templates"
 FIRST = (
@@ -29,8 +30,8 @@ FIRST = (
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 GAMES_SIZE = 2_000_000
 """About how many characters of pictures and prompts the page contains at most."""
-IMITATION, POINTS = "imitation.json", 150
-"""The losses of an imitation, beside the page, and how many points their curve has."""
+POINTS = 150
+"""How many points the curve of the losses of an imitation has."""
 
 
 @dataclass(frozen=True)

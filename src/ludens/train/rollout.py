@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -92,23 +92,16 @@ class Rollouts:
     discount: float | None = None
     explorer: Agent | None = None
 
-    async def play(
-        self, jobs: Iterable[RolloutJob], progress: Callable[[], Awaitable[None] | None] | None = None
-    ) -> list[Trajectory]:
+    async def play(self, jobs: Iterable[RolloutJob]) -> list[Trajectory]:
         """Play all jobs. Void episodes are left out; the order is that of the jobs."""
-        numbered = list(enumerate(jobs))
-        done: dict[int, Trajectory] = {}
 
         async def start(numbered_job: tuple[int, RolloutJob]) -> tuple[int, Trajectory | None]:
             place, job = numbered_job
             return place, await self._episode(place if job.number is None else job.number, job)
 
-        async for place, trajectory in run_many(start, numbered, self.concurrency):
-            if trajectory is not None:
-                done[place] = trajectory
-            if progress is not None:
-                progress()
-        return [done[place] for place in sorted(done)]
+        games = run_many(start, list(enumerate(jobs)), self.concurrency)
+        trajectories = {place: trajectory async for place, trajectory in games if trajectory is not None}
+        return [trajectories[place] for place in sorted(trajectories)]
 
     async def _episode(self, number: int, job: RolloutJob) -> Trajectory | None:
         game = self.game

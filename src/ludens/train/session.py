@@ -20,7 +20,7 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check, seeds_of
 from ludens.train.form import form
 from ludens.train.loop import Trainer
-from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
+from ludens.train.monitor import PAGE, Monitor, write_page
 from ludens.train.nano import provenance
 from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
 from ludens.train.nano.inputs import PROMPTS, Vocabulary
@@ -195,6 +195,6 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
             "rounds": imitation.done,
             "data": imitation.digest,
         }
-        write_atomically(folder / IMITATION, orjson.dumps(summary))
+        write_atomically(folder / provenance.IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")

@@ -15,8 +15,6 @@ from torch import Tensor, nn
 from ludens.train.nano.inputs import LINES, NOWHERE, marks_of
 from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, NanoSize
 
-__all__ = ["LINES", "NOWHERE", "Cursor", "Marks"]
-
 
 @dataclass(frozen=True)
 class Marks:
