@@ -27,7 +27,7 @@ from ludens.train.checks import check  # noqa: E402
 from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, padding_of  # noqa: E402
-from ludens.train.nano.supervised import Imitation, surprises  # noqa: E402
+from ludens.train.nano.supervised import NanoImitation, surprises  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
@@ -174,14 +174,14 @@ def dataset() -> tuple[NanoPolicy, ImitationData]:
 def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -> None:
     options = SupervisedOptions(rounds=3, batch=4, checkpoint=1, jitter=0.2, muon=muon)
     policy, data = dataset()
-    whole = Imitation(policy, options)
+    whole = NanoImitation(policy, options)
     whole.run([data] * 3)
     again, _ = dataset()
-    stopped = Imitation(again, options, folder=tmp_path)
+    stopped = NanoImitation(again, options, folder=tmp_path)
     stopped.run([data] * 2)
     fresh, _ = dataset()
-    resumed = Imitation(fresh, options, folder=tmp_path)
-    assert list(resumed.left()) == [2]
+    resumed = NanoImitation(fresh, options, folder=tmp_path)
+    assert list(resumed.remaining_rounds()) == [2]
     resumed.run([data])
     assert resumed.losses == whole.losses
     assert resumed.waited == stopped.waited, "the first data set after a start does not count"
@@ -195,20 +195,20 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("ludens.train.nano.supervised.perf_counter", lambda: next(looks) / 100)
     options = SupervisedOptions(rounds=1000, batch=16, minutes=0.02, checkpoint=1)
     policy, data = dataset()
-    imitation = Imitation(policy, options, folder=tmp_path)
+    imitation = NanoImitation(policy, options, folder=tmp_path)
     asked = []
 
     def datasets() -> Iterator[ImitationData]:
-        for number in imitation.left():
+        for number in imitation.remaining_rounds():
             asked.append(number)
             yield replace(data)
 
     imitation.run(datasets())
-    assert 2 <= imitation.done == len(asked) < 1000
-    last = imitation.done - 1
+    assert 2 <= imitation.rounds_done == len(asked) < 1000
+    last = imitation.rounds_done - 1
     assert 0.2 < imitation.progress(last, 0.0) < imitation.progress(last, 0.5) < 1
     assert imitation.progress(last, 1.0) == 1, "the rate falls to its end in the last round"
-    resumed = Imitation(dataset()[0], options, folder=tmp_path)
+    resumed = NanoImitation(dataset()[0], options, folder=tmp_path)
     assert 0 < resumed.spent <= imitation.spent
 
 
@@ -216,7 +216,7 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path, monkeypatch: p
 def test_time_is_not_spent_waiting_for_the_next_round(minutes: float, passes: int) -> None:
     """The round goes on until the next one is there, which is asked for once before each further batch."""
     policy, data = dataset()
-    imitation = Imitation(policy, SupervisedOptions(rounds=2, epochs=2, batch=16, minutes=minutes))
+    imitation = NanoImitation(policy, SupervisedOptions(rounds=2, epochs=2, batch=16, minutes=minutes))
     once = len(list(data.batches(16, "")))
     answers = iter([False] * 3 * once + [True])
     found = list(imitation._batches(0, data, lambda: next(answers)))
@@ -253,7 +253,7 @@ def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> Non
     size = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
     [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, room=pinned)
-    imitation = Imitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
+    imitation = NanoImitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
     there, jitter = Uploaded.of(data, policy.device), torch.Generator("cuda")
     first, *others = data.batches(16, "0")
     imitation._step(data, first, there, jitter, 0.1)
@@ -271,7 +271,7 @@ def test_a_compiled_network_learns_the_same() -> None:
     losses = []
     for compiled in (False, True):
         policy, data = dataset()
-        imitation = Imitation(policy, SupervisedOptions(batch=16, compile=compiled))
+        imitation = NanoImitation(policy, SupervisedOptions(batch=16, compile=compiled))
         imitation.run([data])
         losses.append(imitation.losses)
         assert "forward" not in vars(policy.network.encoder)
@@ -285,7 +285,7 @@ def test_replies_that_cannot_be_said_are_counted(caplog: pytest.LogCaptureFixtur
     assert known.left_out == 0
     assert len(unknown) == len(known)
     assert unknown.left_out > 20
-    Imitation(policy, SupervisedOptions(batch=64)).run([unknown])
+    NanoImitation(policy, SupervisedOptions(batch=64)).run([unknown])
     assert f"round 1: {unknown.left_out} replies are left out" in caplog.text
 
 

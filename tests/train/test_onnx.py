@@ -101,7 +101,7 @@ def test_replies_are_those_of_numpy(folder: Path) -> None:
     fast = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     for _ in range(3):
         assert replies(fast, pictures()) == expected
-        fast._known.clear()
+        fast._latest.clear()
     assert [reply for one in pictures() for reply in replies(fast, [one])[:1]] == expected[: len(pictures())]
     coarse, finer, finest = EQUAL
     kinds = {fast.kind(fast.encode(text)) for text in TEXTS}

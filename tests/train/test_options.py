@@ -49,7 +49,7 @@ def distributions(learner: NanoPolicy, sample: TokenSample) -> Any:
     """Log-probabilities of all tokens at each place of a reply, computed by themselves."""
     ids = torch.tensor([sample.prompt_ids + sample.completion_ids])
     tokens = TokenBatch.of(ids[:, :-1], torch.zeros(1, dtype=torch.long), learner._marks)
-    seen = learner._seen([sample])
+    seen = learner._features([sample])
     logits = learner.network.logits(seen, tokens, len(sample.completion_ids))[0].float()
     never = [learner.vocabulary.pad, learner.vocabulary.unknown]
     return logits.index_fill(-1, torch.tensor(never), -torch.inf).log_softmax(-1)

@@ -219,7 +219,7 @@ def test_metadata_that_says_nothing(tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
     told = {"recipe": {"play": 3}, "losses": {"a": 1}, "seeds": None, "rounds": "?"}
     (folder / WEIGHTS).write_bytes(packed(read_weights(folder / WEIGHTS), "int8", told))
-    checks = {check.what: check.ok for check in verify_weights(folder)}
+    checks = {check.name: check.ok for check in verify_weights(folder)}
     assert checks["numbers"]
     assert not checks["losses"]
     assert not checks["seeds"]

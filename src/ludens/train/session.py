@@ -26,7 +26,7 @@ from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocab
 from ludens.train.nano.inputs import PROMPTS, Vocabulary
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.roles import RolePolicy
-from ludens.train.nano.supervised import Imitation, Rehearsal
+from ludens.train.nano.supervised import NanoImitation, Rehearsal
 from ludens.train.nano.weights import ROLES, WEIGHTS, NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, Recipe
@@ -85,7 +85,7 @@ def _bind(recipe: Recipe, folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     parent = Path(recipe.model.path) / WEIGHTS if recipe.model.path else None
-    origin = provenance.started(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
+    origin = provenance.origin_of_run(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
     write_atomically(folder / provenance.PROVENANCE, orjson.dumps(origin, option=orjson.OPT_INDENT_2))
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
@@ -181,10 +181,12 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
         left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
         say(f"supervised {share:4.0%}  round {number + 1}/{options.rounds}  loss {loss:.4f}  {left} left")
 
-    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
+    imitation = NanoImitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
     shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
     room = pinned if policy.device.type == "cuda" else memory
-    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
+    datasets = rounds(
+        recipe.sources, policy.vocabulary, shape, imitation.remaining_rounds(), options.workers, room
+    )
     imitation.run(datasets)
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
@@ -192,7 +194,7 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
             "losses": losses,
             "seconds": round(imitation.spent),
             "waited": round(imitation.waited),
-            "rounds": imitation.done,
+            "rounds": imitation.rounds_done,
             "data": imitation.digest,
         }
         write_atomically(folder / provenance.IMITATION, orjson.dumps(summary))

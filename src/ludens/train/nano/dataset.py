@@ -143,7 +143,7 @@ def rounds(
 
 Part = dict[str, Array]
 """Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers),
-`steady`, `pictures`, how many these are (`shown`), and `left_out`."""
+`steady`, `pictures`, how many these are (`count`), and `left_out`."""
 
 
 def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
@@ -215,7 +215,7 @@ def encode(
         "picture": np.array(numbers, np.int64),
         "steady": np.full(len(numbers), steady),
         "pictures": np.stack(pictures) if pictures else empty,
-        "shown": np.array([len(pictures)]),
+        "count": np.array([len(pictures)]),
         "left_out": np.array([left_out]),
     }
 
@@ -227,7 +227,7 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     """
     parts, offsets = zip(*map(_without_pictures, names), strict=True)
     arrays: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    counts = arrays.pop("shown")
+    counts = arrays.pop("count")
     before = np.cumsum(counts) - counts
     arrays["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
     arrays["prompts"] = _padded(arrays["prompts"], arrays["prompt_lengths"], left=True)
@@ -322,7 +322,7 @@ def uploaded(
         coming = ahead.submit(take)
         if meanwhile is not None:
             meanwhile()
-        while (taken := coming.result()) is not None:
+        while (pair := coming.result()) is not None:
             coming = ahead.submit(take)
-            yield *taken, coming.done
-            del taken
+            yield *pair, coming.done
+            del pair

@@ -64,10 +64,10 @@ def main_picture(game: str, ask: Ask, pictures: Sequence[Picture], form: int = P
 
     Form 3 puts successive screens on top of each other, as a motion leaves a trace.
     """
-    shown = pictures[-len(ask.observation.images) :]
-    if form > 2 and game in SUCCESSIVE and len(shown) > 1:
-        return (overlaid(shown),)
-    return shown[ask.observation.main :][:1]
+    screens = pictures[-len(ask.observation.images) :]
+    if form > 2 and game in SUCCESSIVE and len(screens) > 1:
+        return (overlaid(screens),)
+    return screens[ask.observation.main :][:1]
 
 
 def overlaid(screens: Sequence[Picture]) -> Picture:
@@ -215,30 +215,30 @@ class Offer:
         label = _LABEL.match(answers[0])
         self._label = vocabulary.encode(label[0] if label else answers[0])
 
-    def following(self, said: Sequence[int]) -> list[int]:
+    def following(self, reply: Sequence[int]) -> list[int]:
         """The tokens that may be said next; none for all of them."""
         size = len(self._label)
-        for at in range(len(said) - size, -1, -1):
-            if list(said[at : at + size]) == self._label:
-                begun = tuple(said[at:])
+        for at in range(len(reply) - size, -1, -1):
+            if list(reply[at : at + size]) == self._label:
+                begun = tuple(reply[at:])
                 answers = (answer for answer in self._answers if answer[: len(begun)] == begun)
                 return sorted({answer[len(begun)] for answer in answers if len(answer) > len(begun)})
         return []
 
-    def forced(self, said: Sequence[int]) -> list[int]:
+    def forced(self, reply: Sequence[int]) -> list[int]:
         """The tokens that follow because nothing else may be said."""
         tokens: list[int] = []
-        while len(only := self.following([*said, *tokens])) == 1:
+        while len(only := self.following([*reply, *tokens])) == 1:
             tokens += only
         return tokens
 
 
-def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, said: Sequence[int]) -> None:
+def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, reply: Sequence[int]) -> None:
     """Take all tokens that an offer does not have next out of a row of logits."""
-    if offer is not None and (tokens := offer.following(said)):
-        kept = row[tokens]
+    if offer is not None and (tokens := offer.following(reply)):
+        logits = row[tokens]
         row[:] = -np.inf
-        row[tokens] = kept
+        row[tokens] = logits
 
 
 def offers_of(vocabulary: Vocabulary, answers: Sequence[Sequence[str]], rows: int) -> list[Offer | None]:
@@ -284,7 +284,7 @@ def marks_of(pieces: Sequence[str]) -> list[Mark]:
 
 def places_like(pieces: Iterable[str]) -> set[str]:
     """All places, where the pieces have some: which of them occur first is chance."""
-    kinds = {(found[1], *_fineness(found[2])) for found in map(_PLACE.fullmatch, pieces) if found}
+    kinds = {(match[1], *_fineness(match[2])) for match in map(_PLACE.fullmatch, pieces) if match}
     cells = ((*kind[:2], x, y) for kind in kinds for x in range(kind[2]) for y in range(kind[2]))
     return {f"{space}{x:0{width}}{y:0{width}}:" for space, width, x, y in cells}
 
@@ -300,7 +300,7 @@ class TextCursor:
 
     def __init__(self) -> None:
         self.line = self.column = 0
-        self._named = (NOWHERE, NOWHERE)
+        self._point = (NOWHERE, NOWHERE)
         self._shape = (0.0, 0.0)
 
     def move(self, mark: Mark) -> None:
@@ -309,7 +309,7 @@ class TextCursor:
         elif self.line:
             self.column = min(self.column + 1, LINES - 1)
         if mark.places:
-            self._named = mark.place
+            self._point = mark.place
         if mark.shape[0]:
             self._shape = mark.shape
 
@@ -319,4 +319,4 @@ class TextCursor:
         columns, lines = self._shape
         if 0 < self.line <= lines and self.column < columns:
             return (self.column + 0.5) / columns, (self.line - 0.5) / lines
-        return self._named
+        return self._point

@@ -103,12 +103,12 @@ class NanoModel(Model):
         picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
         question = NanoQuestion(prompt, picture, request.sampling.seed, self.offer(request))
         tokens = await self._current_batcher().ask(question)
-        ended = tokens.completion_ids[-1] == sampler.vocabulary.end
+        complete = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
         usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
         self.counts["calls"] += 1
         ms = round((perf_counter() - began) * 1000, 3)
-        return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
+        return Answer(text, "stop" if complete else "length", usage, self.spec, ms, tokens=tokens)
 
     def offer(self, request: Request) -> Sequence[str]:
         """The answers of which the reply gives one; none where it is free."""

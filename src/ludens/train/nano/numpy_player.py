@@ -138,18 +138,18 @@ class NumpyNetwork:
             query, key, value = self._heads(rms(x) @ block.query_key_value)
             x = x + self._joined(attend(query, rms(key), value)) @ block.out
             x += block.think(x)
-        seen = rms(x) + self._key
-        looks = np.stack([self._heads(seen @ block.look_key_value) for block in self.decoder])
+        features = rms(x) + self._key
+        looks = np.stack([self._heads(features @ block.look_key_value) for block in self.decoder])
         looks[:, 0] = rms(looks[:, 0])
         return looks
 
     def _patches(self, picture: Array) -> Array:
         """The stem: (patches, width)."""
-        (first, bias), *others = self._stem
+        (first, bias), *rest = self._stem
         side = self.size.side // 4
         x = opponent(picture.transpose(1, 2, 0) / np.float32(127.5))
         x = x.reshape(side, 4, side, 4, 3).swapaxes(1, 2).reshape(side * side, -1) @ first + bias
-        for matrix, bias in others:
+        for matrix, bias in rest:
             padded = np.zeros((side + 2, side + 2, x.shape[-1]), np.float32)
             np.maximum(x.reshape(side, side, -1), 0, out=padded[1:-1, 1:-1])
             windows = [padded[i : i + side : 2, j : j + side : 2] for i in range(3) for j in range(3)]
@@ -258,8 +258,8 @@ class PictureMemory:
     def looks(self, pictures: Sequence[Picture | None]) -> list[Array]:
         keys = [picture.hash if picture else "" for picture in pictures]
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
-        seen = threads().map(lambda picture: self._look(shrink(picture, self._side)), new.values())
-        self._looks.update(zip(new, seen, strict=True))
+        new_looks = threads().map(lambda picture: self._look(shrink(picture, self._side)), new.values())
+        self._looks.update(zip(new, new_looks, strict=True))
         for key in keys:
             self._looks.move_to_end(key)
         looks = [self._looks[key] for key in keys]
@@ -280,22 +280,22 @@ class NumpySampler:
     """Network and vocabulary."""
 
     def __init__(
-        self, stored: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
+        self, model: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
     ) -> None:
-        self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
-        self.prompts = stored.prompts
+        self.vocabulary, self.network, self.batch = model.vocabulary, network, batch
+        self.prompts = model.prompts
         self._temperature, self._max_tokens = temperature, max_tokens
-        self._longest = stored.size.longest - max_tokens
+        self._longest = model.size.longest - max_tokens
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
         self._random = np.random.default_rng(0)
-        self._seen = PictureMemory(lambda picture: network.look(picture), stored.size.side)
+        self._memory = PictureMemory(lambda picture: network.look(picture), model.size.side)
 
     @staticmethod
     def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
-        stored = StoredModel.read(folder)
-        network = NumpyNetwork(stored.size, stored.opened(folder), marks_of(stored.vocabulary.pieces))
+        model = StoredModel.read(folder)
+        network = NumpyNetwork(model.size, model.opened(folder), marks_of(model.vocabulary.pieces))
         return_memory()
-        return NumpySampler(stored, network, temperature, max_tokens, batch)
+        return NumpySampler(model, network, temperature, max_tokens, batch)
 
     def encode(self, prompt: str) -> list[int]:
         """The ids of a prompt; of one that is too long, the beginning and the end."""
@@ -310,11 +310,11 @@ class NumpySampler:
     ) -> list[Tokens]:
         offers = offers_of(self.vocabulary, answers, len(prompts))
         with TURNS, one_core():
-            looks = self._seen.looks([some[-1] if some else None for some in pictures])
+            looks = self._memory.looks([some[-1] if some else None for some in pictures])
             groups = alike(prompts, cores())
             parts = ([[each[n] for n in group] for group in groups] for each in (prompts, looks, offers))
-            drawn = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
-            replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
+            parts_of_replies = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
+            replies = dict(zip(chain(*groups), chain(*parts_of_replies), strict=True))
         fixed = self._temperature or 1.0, self._suppressed
         rows = enumerate(zip(prompts, pictures, strict=True))
         return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
@@ -327,28 +327,28 @@ class NumpySampler:
         random: np.random.Generator,
     ) -> list[tuple[list[int], list[float]]]:
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
-        drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
+        replies: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
         while True:
             for logits, row in zip(speaker.logits, speaking, strict=True):
-                offer_to(logits, offers[row], drawn[row][0])
+                offer_to(logits, offers[row], replies[row][0])
             logprobs = self._distribution(speaker.logits)
             tokens = self._draw(logprobs, random)
             for place, (row, token) in enumerate(zip(speaking, tokens, strict=True)):
-                ids, values = drawn[row]
-                if not self._ended(ids):
+                ids, values = replies[row]
+                if not self._is_complete(ids):
                     ids.append(token)
                     values.append(float(logprobs[place, token]))
-            going = [place for place, row in enumerate(speaking) if not self._ended(drawn[row][0])]
-            if not going or len(drawn[speaking[going[0]]][0]) == self._max_tokens:
-                return drawn
+            going = [place for place, row in enumerate(speaking) if not self._is_complete(replies[row][0])]
+            if not going or len(replies[speaking[going[0]]][0]) == self._max_tokens:
+                return replies
             # Dropping rows copies the others: not for a few.
             if 4 * len(going) <= 3 * len(speaking):
                 speaker.keep(going)
                 speaking, tokens = [speaking[place] for place in going], [tokens[place] for place in going]
             speaker.say(tokens)
 
-    def _ended(self, ids: Sequence[int]) -> bool:
+    def _is_complete(self, ids: Sequence[int]) -> bool:
         return bool(ids) and ids[-1] == self.vocabulary.end
 
     def _distribution(self, logits: Array) -> Array:

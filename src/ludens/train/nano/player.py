@@ -84,10 +84,10 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
     if (folder / ROLES).is_file():
         game, roles = read_roles(folder)
         return RoleSampler(game, {role: _load(name, folder / role, settings) for role in roles})
-    stored = StoredModel.read(folder)
-    max_tokens, device = settings.max_tokens or stored.max_tokens, settings.device
-    if max_tokens >= stored.size.longest:
-        raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
+    model = StoredModel.read(folder)
+    max_tokens, device = settings.max_tokens or model.max_tokens, settings.device
+    if max_tokens >= model.size.longest:
+        raise BadOption(f"{name} needs max_tokens below {model.size.longest}, its most tokens of all.")
     exact = device not in (AUTO, ONNX[0]) or has_bytes(folder / WEIGHTS)
     if device == AUTO:
         fast = exact and not settings.temperature and find_spec("onnxruntime") is not None

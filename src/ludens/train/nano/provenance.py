@@ -42,8 +42,8 @@ def source_hash() -> str:
 
 def commit() -> str:
     """The commit of the code; empty where it is not known."""
-    if named := os.environ.get(COMMIT):
-        return named
+    if name := os.environ.get(COMMIT):
+        return name
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
@@ -62,7 +62,9 @@ def means(losses: Sequence[float], parts: int = PARTS) -> list[float]:
     return [round(fmean(losses[a:b]), 4) for a, b in pairwise(edges)]
 
 
-def started(recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, range]) -> dict[str, Any]:
+def origin_of_run(
+    recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, range]
+) -> dict[str, Any]:
     """What is known when a run begins.
 
     Args:
@@ -79,7 +81,7 @@ def started(recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, 
     }
 
 
-def learnt(rounds: int, losses: Sequence[float], seconds: float, digest: str) -> dict[str, Any]:
+def origin_of_imitation(rounds: int, losses: Sequence[float], seconds: float, digest: str) -> dict[str, Any]:
     """What is known of an imitation after some rounds."""
     return {
         "rounds": rounds,
@@ -97,12 +99,12 @@ def of_checkpoint(folder: Path) -> dict[str, Any]:
     )
     if run is None:
         return {}
-    known, state, whole = (_read(file) for file in (run / PROVENANCE, folder / STATE, run / IMITATION))
+    origin, state, whole = (_read(file) for file in (run / PROVENANCE, folder / STATE, run / IMITATION))
     if "done" in state:
-        known |= learnt(state["done"], state["losses"], state["spent"], state["digest"])
+        origin |= origin_of_imitation(state["done"], state["losses"], state["spent"], state["digest"])
     elif "rounds" in whole:
-        known |= learnt(whole["rounds"], whole["losses"], whole["seconds"], whole["data"])
-    return known | {"iterations": state.get("iteration", 0)}
+        origin |= origin_of_imitation(whole["rounds"], whole["losses"], whole["seconds"], whole["data"])
+    return origin | {"iterations": state.get("iteration", 0)}
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -71,14 +71,14 @@ class RoleSampler(Generic[S]):
         *,
         answers: Sequence[Sequence[str]] = (),
     ) -> list[TokenRecord]:
-        drawn: dict[int, TokenRecord] = {}
+        records: dict[int, TokenRecord] = {}
         for role, places in self.shares(prompts).items():
             own: list[Any] = [[prompts[p] for p in places], [pictures[p] for p in places]]
             if seeds is not None:
                 own.append([seeds[p] for p in places])
             offered = [answers[p] for p in places] if answers else ()
-            drawn |= zip(places, self.samplers[role].sample(*own, answers=offered), strict=True)
-        return [drawn[place] for place in range(len(prompts))]
+            records |= zip(places, self.samplers[role].sample(*own, answers=offered), strict=True)
+        return [records[place] for place in range(len(prompts))]
 
 
 class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):

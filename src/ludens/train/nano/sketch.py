@@ -203,8 +203,8 @@ class Sketch:
         """What is chosen once for a picture."""
         if name not in self._choices:
             self._choices[name] = make()
-        chosen: T = self._choices[name]
-        return chosen
+        choice: T = self._choices[name]
+        return choice
 
     def _chance(self, share: float) -> bool:
         return self._random.random() < share

@@ -23,7 +23,7 @@ from ludens.train import ranks
 from ludens.train.beside import quick_switches
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
-from ludens.train.nano.changes import Draws, changed
+from ludens.train.nano.changes import PictureDraws, changed
 from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
@@ -108,7 +108,7 @@ def surprises(
         return torch.zeros(0, device=policy.device, requires_grad=True)
     numbers = tensors.number(np.concatenate(parts))
     pictures = tensors.pictures[tensors.picture[numbers]]
-    draws = Draws(generator, len(everyone), share)
+    draws = PictureDraws(generator, len(everyone), share)
     pictures = changed(pictures, options, draws, tensors.steady[numbers])
     sizes = list(map(len, parts))
     each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
@@ -116,15 +116,22 @@ def surprises(
 
 
 def _surprise(
-    policy: NanoPolicy, dataset: ImitationData, tensors: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
+    policy: NanoPolicy,
+    dataset: ImitationData,
+    tensors: Uploaded,
+    rows: Array,
+    numbers: Tensor,
+    features: Tensor,
 ) -> Tensor:
-    """The same for rows of similar length; `chosen` are their numbers on the device."""
+    """The same for rows of similar length; `numbers` are theirs on the device."""
     width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
-    ids = torch.cat([tensors.prompts[chosen, -width:], tensors.replies[chosen, :height]], 1).long()
-    lengths = tensors.reply_lengths[chosen]
-    mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-    values = policy.values(F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[chosen], mask, seen)
+    ids = torch.cat([tensors.prompts[numbers, -width:], tensors.replies[numbers, :height]], 1).long()
+    lengths = tensors.reply_lengths[numbers]
+    mask = (torch.arange(height, device=features.device)[None] < lengths[:, None]).float()
+    values = policy.values(
+        F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[numbers], mask, features
+    )
     return -values.sum(1) / lengths
 
 
@@ -165,7 +172,7 @@ FINE = 100_000
 
 
 @dataclass
-class Imitation:
+class NanoImitation:
     """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
 
     Args:
@@ -179,7 +186,7 @@ class Imitation:
     seed: int = 0
     folder: Path | None = None
     report: Callable[[int, float, float], None] | None = None
-    done: int = 0
+    rounds_done: int = 0
     losses: list[float] = field(default_factory=list)
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
@@ -202,7 +209,7 @@ class Imitation:
             optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
             for name, state_of in optimizer.items():
                 self._optimizers[name].load_state_dict(state_of)
-            self.done, self.losses = state["done"], state["losses"]
+            self.rounds_done, self.losses = state["done"], state["losses"]
             self.waited, self._before = state["waited"], state["spent"]
             self.digest = state["digest"]
 
@@ -229,13 +236,13 @@ class Imitation:
         """Seconds since the first data set was there."""
         return self._before + (perf_counter() - self._began if self._began is not None else 0.0)
 
-    def left(self) -> Iterator[int]:
+    def remaining_rounds(self) -> Iterator[int]:
         """The rounds that are not done yet. Each is asked for while one before it is learnt; with a limit of
         time, only if half of it is likely to fit."""
-        for number in range(self.done, self.options.rounds):
-            if self.options.minutes and self.done:
-                per_round = self.spent / self.done
-                if self.spent + (number - self.done + 0.5) * per_round > 60 * self.options.minutes:
+        for number in range(self.rounds_done, self.options.rounds):
+            if self.options.minutes and self.rounds_done:
+                per_round = self.spent / self.rounds_done
+                if self.spent + (number - self.rounds_done + 0.5) * per_round > 60 * self.options.minutes:
                     self._last = number - 1
                     return
             yield number
@@ -261,7 +268,7 @@ class Imitation:
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
         for dataset, tensors, ready in uploaded(datasets, self.policy.device, meanwhile):
-            number = self.done
+            number = self.rounds_done
             if self._began is None:
                 self._began = perf_counter()
             else:
@@ -276,7 +283,7 @@ class Imitation:
             self.digest = sha256(f"{self.digest} {dataset.digest}".encode()).hexdigest()
             self._round(number, dataset, tensors, ready)
             del dataset, tensors
-            self.done = number + 1
+            self.rounds_done = number + 1
             self._store()
             began = perf_counter()
         self.policy.train(False)
@@ -344,20 +351,20 @@ class Imitation:
         return loss.detach()
 
     def _store(self) -> None:
-        due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
+        due = self.rounds_done % self.options.checkpoint == 0 and self.rounds_done < self.options.rounds
         if self._checkpoints is None or not due:
             return
         ranks.check_equal(self._parameters)
         if ranks.world()[0] == 0:
             state = {
-                "done": self.done,
+                "done": self.rounds_done,
                 "losses": self.losses,
                 "waited": self.waited,
                 "spent": self.spent,
                 "digest": self.digest,
             }
             optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
-            self._checkpoints.write(self.done, self.policy, None, optimizers, state)
+            self._checkpoints.write(self.rounds_done, self.policy, None, optimizers, state)
 
 
 @contextmanager

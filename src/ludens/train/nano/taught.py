@@ -26,22 +26,22 @@ _ANY = ("twins", "opening")
 
 def is_taught(game: Game) -> bool:
     """Whether the model that comes with Ludens can play this game, with these options."""
-    measured = ability(game)
-    return measured.offered if measured else _learnt(game)
+    row = ability(game)
+    return row.offered if row else _learnt(game)
 
 
 def warning(game: Game) -> str | None:
     """What to tell somebody who seats it at a game that it cannot play; None for others."""
     if is_taught(game):
         return None
-    measured = ability(game)
-    if measured is None:
+    row = ability(game)
+    if row is None:
         return f"nano was not taught {game.name} with these options: most of its moves may not be legal."
-    if measured.legal < LEGAL:
-        legal = f"{100 * measured.legal:.0f}% of its first replies were legal moves"
+    if row.legal < LEGAL:
+        legal = f"{100 * row.legal:.0f}% of its first replies were legal moves"
     else:
         legal = "it played no better than a player who does not look"
-    return f"nano is no match at {game.name} with these options: {legal} in {measured.moves} moves."
+    return f"nano is no match at {game.name} with these options: {legal} in {row.moves} moves."
 
 
 def ability(game: Game) -> Ability | None:
@@ -64,8 +64,8 @@ def games_map() -> tuple[Ability, ...]:
 def _read(file: Path, folder: Path) -> tuple[Ability, ...]:
     if not file.is_file():
         return ()
-    found = AbilityMap.read(file)
-    return found.games if found.fingerprint == fingerprint(folder) else ()
+    ability_map = AbilityMap.read(file)
+    return ability_map.games if ability_map.fingerprint == fingerprint(folder) else ()
 
 
 def fingerprint(folder: Path) -> str:

@@ -85,12 +85,12 @@ class StoredWeights(Mapping[str, Array]):
     def __init__(self, file: Path) -> None:
         header, body = _header_and_body(file)
         try:
-            self._stored = _tensors(header, body)
+            self._arrays = _tensors(header, body)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise _not_weights(file, error) from None
-        ends = [name for name in self._stored if name.endswith(SCALE)]
-        self._scales = {name.removesuffix(SCALE): self._stored.pop(name) for name in ends}
-        for name, array in self._stored.items():
+        ends = [name for name in self._arrays if name.endswith(SCALE)]
+        self._scales = {name.removesuffix(SCALE): self._arrays.pop(name) for name in ends}
+        for name, array in self._arrays.items():
             if array.dtype == np.int8:
                 scale = self._scales.get(name)
                 if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
@@ -99,7 +99,7 @@ class StoredWeights(Mapping[str, Array]):
                     raise BadFile(f"{str(file)!r} has scales of {name} that are not finite.")
 
     def __getitem__(self, name: str) -> Array:
-        array = self._stored[name]
+        array = self._arrays[name]
         if array.dtype == np.int8:
             rows: Array = array * self._scales[name].reshape(-1, *[1] * (array.ndim - 1))
             return rows
@@ -108,10 +108,10 @@ class StoredWeights(Mapping[str, Array]):
         return array
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._stored)
+        return iter(self._arrays)
 
     def __len__(self) -> int:
-        return len(self._stored)
+        return len(self._arrays)
 
 
 def read_weights(file: Path) -> dict[str, Array]:
@@ -173,29 +173,29 @@ def has_bytes(file: Path) -> bool:
     return any(isinstance(entry, dict) and entry.get("dtype") == "I8" for entry in header.values())
 
 
-def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | None = None) -> bytes:
+def packed(weights: Mapping[str, Array], dtype: str, metadata: Mapping[str, Any] | None = None) -> bytes:
     """A file of float32 tensors in this number format, rounded to the nearest.
 
     Args:
-        told: What the file says about itself; the hash of its numbers is added.
+        metadata: What the file says about itself; the hash of its numbers is added.
     """
     if dtype not in DTYPES:
         raise UnknownName("number format", dtype, DTYPES)
-    stored: dict[str, tuple[str, Array]] = {}
+    tensors: dict[str, tuple[str, Array]] = {}
     for name, array in weights.items():
         if dtype == "int8" and array.ndim > 1:
             numbers, scale = rounded(array)
-            stored[name], stored[name + SCALE] = ("I8", numbers), ("F32", scale)
+            tensors[name], tensors[name + SCALE] = ("I8", numbers), ("F32", scale)
         elif dtype == "bfloat16":
-            stored[name] = ("BF16", _bfloat16(array))
+            tensors[name] = ("BF16", _bfloat16(array))
         else:
-            stored[name] = ("F32", array)
+            tensors[name] = ("F32", array)
     # Wide numbers first: every tensor then begins at a multiple of its own width.
-    ordered = sorted(stored.items(), key=lambda item: (-item[1][1].itemsize, item[0]))
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1][1].itemsize, item[0]))
     parts = [array.astype(_STORED[kind]).tobytes() for _, (kind, array) in ordered]
-    texts = {name: orjson.dumps(value).decode() for name, value in (told or {}).items()}
+    texts = {name: orjson.dumps(value).decode() for name, value in (metadata or {}).items()}
     own = {"format": "pt", **texts}
-    if told:
+    if metadata:
         own[NUMBERS] = sha256(b"".join(parts)).hexdigest()
     header: dict[str, Any] = {METADATA: own}
     at = 0
@@ -241,14 +241,14 @@ class StoredModel:
     @staticmethod
     def read(folder: Path) -> StoredModel:
         try:
-            stored = orjson.loads((folder / SETTINGS).read_bytes())
-            size, pieces = NanoSize(**stored["size"]), stored["vocabulary"]
-            temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
+            contents = orjson.loads((folder / SETTINGS).read_bytes())
+            size, pieces = NanoSize(**contents["size"]), contents["vocabulary"]
+            temperature, max_tokens = float(contents["temperature"]), int(contents["max_tokens"])
             if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
                 raise TypeError("the vocabulary is not a list of texts")
             if not 0 <= temperature < np.inf or not 1 <= max_tokens < size.longest:
                 raise ValueError("its temperature or its max_tokens is out of range")
-            prompts = int(stored.get("prompts", 1))
+            prompts = int(contents.get("prompts", 1))
             if not 1 <= prompts <= PROMPTS:
                 raise ValueError(f"prompts of form {prompts} are not known")
             return StoredModel(size, Vocabulary(pieces), temperature, max_tokens, prompts)
@@ -278,27 +278,27 @@ class StoredModel:
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    told = of_checkpoint(folder)
-    recipe = told.get("recipe")
+    metadata = of_checkpoint(folder)
+    recipe = metadata.get("recipe")
     trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
     if not (folder / ROLES).is_file():
-        _export(folder, to, dtype, told, trained_on)
+        _export(folder, to, dtype, metadata, trained_on)
         return
     game, roles = read_roles(folder)
     for role in roles:
-        _export(folder / role, to / role, dtype, told | {ROLE: role} if told else {}, trained_on)
+        _export(folder / role, to / role, dtype, metadata | {ROLE: role} if metadata else {}, trained_on)
     write_roles(to, game, roles)
 
 
-def _export(folder: Path, to: Path, dtype: str, told: dict[str, Any], trained_on: Iterable[str]) -> None:
-    stored = StoredModel.read(folder)
+def _export(folder: Path, to: Path, dtype: str, metadata: dict[str, Any], trained_on: Iterable[str]) -> None:
+    model = StoredModel.read(folder)
     settings = orjson.dumps(
         orjson.loads((folder / SETTINGS).read_bytes()) | {TRAINED_ON: sorted(trained_on)},
         option=orjson.OPT_INDENT_2,
     )
-    if told:
-        told[SETTINGS_HASH] = sha256(settings).hexdigest()
-    weights = packed(stored.weights(folder), dtype, told)
+    if metadata:
+        metadata[SETTINGS_HASH] = sha256(settings).hexdigest()
+    weights = packed(model.weights(folder), dtype, metadata)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
@@ -326,8 +326,8 @@ def size_of(folder: Path) -> int:
 def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
     """The game and the roles of a stored model."""
     try:
-        stored = orjson.loads((folder / ROLES).read_bytes())
-        game, roles = stored["game"], stored["roles"]
+        contents = orjson.loads((folder / ROLES).read_bytes())
+        game, roles = contents["game"], contents["roles"]
         if not isinstance(game, str) or not isinstance(roles, list) or not roles:
             raise TypeError("it does not name a game and its roles")
         if outside := [role for role in roles if not isinstance(role, str) or not _FOLDER.fullmatch(role)]:
@@ -338,17 +338,17 @@ def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def write_roles(folder: Path, game: str, roles: Iterable[str]) -> None:
-    written = {"game": game, "roles": list(roles)}
-    write_atomically(folder / ROLES, orjson.dumps(written, option=orjson.OPT_INDENT_2))
+    contents = {"game": game, "roles": list(roles)}
+    write_atomically(folder / ROLES, orjson.dumps(contents, option=orjson.OPT_INDENT_2))
 
 
 @dataclass(frozen=True)
 class Check:
     """One comparison of a model with what its file of weights says."""
 
-    what: str
+    name: str
     ok: bool
-    told: str = ""
+    detail: str = ""
 
 
 def verify_model(folder: Path) -> list[Check]:
@@ -357,50 +357,52 @@ def verify_model(folder: Path) -> list[Check]:
     if not (folder / ROLES).is_file():
         return verify_weights(folder)
     game, roles = read_roles(folder)
-    there = sorted(file.parent.name for file in folder.glob(f"*/{SETTINGS}"))
-    checks = [Check(f"roles of {game}", there == sorted(roles), ", ".join(there))]
+    folders = sorted(file.parent.name for file in folder.glob(f"*/{SETTINGS}"))
+    checks = [Check(f"roles of {game}", folders == sorted(roles), ", ".join(folders))]
     origins = list[dict[str, Any]]()
     for role in roles:
-        told, _ = metadata_of(folder / role / WEIGHTS)
-        recipe = _value(told.get("recipe"))
-        origins.append({name: told[name] for name in told if name not in (NUMBERS, SETTINGS_HASH, ROLE)})
+        metadata, _ = metadata_of(folder / role / WEIGHTS)
+        recipe = _value(metadata.get("recipe"))
+        origins.append(
+            {name: metadata[name] for name in metadata if name not in (NUMBERS, SETTINGS_HASH, ROLE)}
+        )
         own = [
             *verify_weights(folder / role),
-            Check("role", _value(told.get(ROLE)) == role),
+            Check("role", _value(metadata.get(ROLE)) == role),
             Check("game", game in games_of_recipe(recipe), game),
         ]
-        checks += [replace(check, what=f"{role}: {check.what}") for check in own]
+        checks += [replace(check, name=f"{role}: {check.name}") for check in own]
     return [*checks, Check("all roles come from one run", all(origin == origins[0] for origin in origins))]
 
 
 def origin(folder: Path) -> dict[str, Any]:
     """What a file of weights says about where they come from."""
-    told, _ = metadata_of(folder / WEIGHTS)
-    return {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+    metadata, _ = metadata_of(folder / WEIGHTS)
+    return {name: _value(text) for name, text in metadata.items() if name not in ("format", NUMBERS)}
 
 
 def verify_weights(folder: Path) -> list[Check]:
     """Whether the files in a folder with weights are those that training wrote."""
-    told, numbers = metadata_of(folder / WEIGHTS)
-    stored = StoredModel.read(folder)
-    stored.weights(folder)
-    known = origin(folder)
-    recipe, trained_on = known.get("recipe"), games_of_checkpoint(folder, SETTINGS)
-    if not isinstance(recipe, dict) or NUMBERS not in told:
+    metadata, numbers = metadata_of(folder / WEIGHTS)
+    model = StoredModel.read(folder)
+    model.weights(folder)
+    facts = origin(folder)
+    recipe, trained_on = facts.get("recipe"), games_of_checkpoint(folder, SETTINGS)
+    if not isinstance(recipe, dict) or NUMBERS not in metadata:
         return [Check("it says where it comes from", False)]
     settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
-    losses = known.get("losses")
+    losses = facts.get("losses")
     losses = losses if isinstance(losses, list) else []
-    mean = known.get(MEAN)
+    mean = facts.get(MEAN)
     return [
-        Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
-        Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),
-        Check("recipe", known.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
+        Check("numbers", metadata[NUMBERS] == numbers, numbers[:12]),
+        Check("settings and vocabulary", facts.get(SETTINGS_HASH) == settings, settings[:12]),
+        Check("recipe", facts.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
         Check("games", trained_on == games_of_recipe(recipe), f"{len(trained_on)} games"),
-        Check("commit", bool(known.get("commit")), str(known.get("commit"))[:12]),
-        Check("source", bool(known.get("source_sha256")), str(known.get("source_sha256"))[:12]),
-        Check("seeds", bool(known.get("seeds")), str(orjson.dumps(known.get("seeds")).decode())),
-        Check("data", bool(known.get("data_sha256")), f"{known.get('rounds')} rounds"),
+        Check("commit", bool(facts.get("commit")), str(facts.get("commit"))[:12]),
+        Check("source", bool(facts.get("source_sha256")), str(facts.get("source_sha256"))[:12]),
+        Check("seeds", bool(facts.get("seeds")), str(orjson.dumps(facts.get("seeds")).decode())),
+        Check("data", bool(facts.get("data_sha256")), f"{facts.get('rounds')} rounds"),
         Check("losses", bool(losses), f"{losses[0]} to {losses[-1]}" if losses else ""),
         *([_mean_check(mean)] if mean is not None else ()),
     ]
