@@ -18,7 +18,7 @@ from ludens.concurrent import play_sync
 from ludens.core.errors import UsageError
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, processes, replies
+from ludens.train.demonstrations import FIRST_SEED, SourceChunk, chunks_of, demonstrations, processes, replies
 from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
@@ -38,11 +38,11 @@ SHAPE = SampleShape(side=64, longest=48, max_tokens=8)
 
 
 def test_a_teacher_labels_what_another_player_reaches() -> None:
-    found = list(replies(Chunk(BOARD, range(FIRST_SEED, FIRST_SEED + 4))))
+    found = list(replies(SourceChunk(BOARD, range(FIRST_SEED, FIRST_SEED + 4))))
     said = [sample.completion for sample in found]
     done = [sample.ask.format.write(sample.move.action) for sample in found]
     assert said != done
-    alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
+    alone = list(replies(SourceChunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
     assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
 
 
@@ -52,7 +52,7 @@ def test_a_player_that_looks_sees_what_it_is_asked() -> None:
     source = Demonstration(
         "comma/wire", bot="bot/patient", player="nano", episodes=1, theme="classic", size="512"
     )
-    found = list(replies(Chunk(source, range(seed, seed + 1))))
+    found = list(replies(SourceChunk(source, range(seed, seed + 1))))
     assert [sample.move.action for sample in found] == [move.action for move in alone.moves]
     assert alone.returns["solver"] == 1
 
@@ -79,7 +79,7 @@ def test_work_begins_before_a_result_is_read(tmp_path: Path) -> None:
 
 
 def test_only_the_roles_that_are_wanted() -> None:
-    chunk = Chunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
+    chunk = SourceChunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
     assert {sample.ask.seat for sample in replies(chunk)} == {"o"}
 
 

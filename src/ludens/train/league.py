@@ -103,13 +103,13 @@ class League:
         policy: Policy,
         opponents: Sequence[Opponents],
         seed: int,
-        others: Sequence[str] = (),
+        more_players: Sequence[str] = (),
         population: PopulationOptions | None = None,
         folder: Path | None = None,
     ) -> None:
         self.game, self.policy, self.opponents, self.seed = game, policy, opponents, seed
-        named = {name for o in opponents for name in o.players.values()}
-        self.names = sorted({*named, *others} - {LEARNER, ""})
+        names = {name for o in opponents for name in o.players.values()}
+        self.names = sorted({*names, *more_players} - {LEARNER, ""})
         self.agents: dict[str, Agent] = {}
         self.population = Population(population or PopulationOptions())
         self._folder = folder
@@ -121,7 +121,7 @@ class League:
                 self._read(name, Path(name.removeprefix(CHECKPOINT)))
             elif name != PAST:
                 self.agents[name] = agent(name, game)
-        self.finished(0)
+        self.end_iteration(0)
 
     def _freeze(self, name: str) -> None:
         self._drop(name)
@@ -152,7 +152,7 @@ class League:
         if PREVIOUS in self.names:
             self._freeze(PREVIOUS)
 
-    def finished(self, iteration: int) -> None:
+    def end_iteration(self, iteration: int) -> None:
         """An iteration has ended: the policy may join the population."""
         if PAST not in self.names or iteration % self.population.options.every:
             return
@@ -166,11 +166,11 @@ class League:
         for member in gone:  # its files stay: a run may go on from a checkpoint in which it is a member
             self._drop(_member(member))
 
-    def record(self, played: Sequence[tuple[RolloutJob, float]]) -> None:
+    def record(self, results: Sequence[tuple[RolloutJob, float]]) -> None:
         """Count games of all ranks: what was played, and 1 where the learner won."""
         outcomes = [
             (_key(int(name.removeprefix(f"{PAST}:")), _roles(job.players, name)), won)
-            for job, won in played
+            for job, won in results
             for name in {*job.players.values()}
             if name.startswith(f"{PAST}:")
         ]
@@ -219,7 +219,7 @@ def _roles(players: Mapping[str, str], name: str) -> str:
     return " ".join(sorted(role for role, player in players.items() if player == name))
 
 
-def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
+def check_players(game: Game, opponents: Sequence[Opponents], more_players: Sequence[str] = ()) -> None:
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
     roles: dict[str, str] = {}
     if opponents:  # some games take seconds to start
@@ -235,9 +235,9 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
                 )
         if all(player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
-    if PAST in others:
+    if PAST in more_players:
         raise BadOption(f"the recipe's monitor.against cannot be {PAST!r}, which changes.")
-    for name in {*(name for o in opponents for name in o.players.values()), *others} - {LEARNER, ""}:
+    for name in {*(name for o in opponents for name in o.players.values()), *more_players} - {LEARNER, ""}:
         if name.startswith(CHECKPOINT):
             folder = Path(name.removeprefix(CHECKPOINT))
             if not folder.is_dir():

@@ -65,7 +65,7 @@ class TokenSample:
     """What each token counts, where an earlier policy drew it; empty for 1 each."""
     explored: bool = False
     """Whether its choice was drawn evenly, whatever the policy prefers."""
-    kept: bool = False
+    keep: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 
     def __reduce__(self) -> tuple[Any, ...]:

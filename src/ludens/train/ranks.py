@@ -29,9 +29,10 @@ def start() -> None:
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
         distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-        here = int(os.environ.get("LOCAL_RANK", "0"))
-        if here < torch.cuda.device_count():  # more processes than GPUs can train with model.device = "cpu"
-            torch.cuda.set_device(here)
+        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+        # More processes than GPUs can train with model.device = "cpu".
+        if local_rank < torch.cuda.device_count():
+            torch.cuda.set_device(local_rank)
 
 
 def stop() -> None:

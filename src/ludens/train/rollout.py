@@ -78,14 +78,14 @@ class Rollouts:
     """Plays jobs of one game.
 
     Args:
-        others: The other players by name, where jobs name any.
+        players: The other players by name, where jobs name any.
         discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
         explorer: The learner in jobs that explore, where it plays otherwise there.
     """
 
     game: Game
     learner: Agent
-    others: Mapping[str, Agent] = field(default_factory=dict)
+    players: Mapping[str, Agent] = field(default_factory=dict)
     render: RenderOptions = field(default_factory=RenderOptions)
     config: PlayConfig = field(default_factory=PlayConfig)
     concurrency: int = 256
@@ -110,7 +110,7 @@ class Rollouts:
         names = {seat: player_of(job.players, seat, role) for seat, role in roles.items()}
         learner = self.explorer if job.explores and self.explorer else self.learner
         recorders = {seat: Recorder(learner) for seat, name in names.items() if name == LEARNER}
-        agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
+        agents = {seat: recorders.get(seat) or self.players[name] for seat, name in names.items()}
         # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
             game, agents, job.seed, sample=job.sample, first=state, render=self.render, config=self.config
@@ -173,13 +173,13 @@ class Rollouts:
 
 
 def rollouts_of(
-    recipe: Recipe, game: Game, policy: Policy, others: Mapping[str, Agent], blind: bool = False
+    recipe: Recipe, game: Game, policy: Policy, players: Mapping[str, Agent], blind: bool = False
 ) -> Rollouts:
     play = recipe.play
     return Rollouts(
         game,
         policy.agent(blind=blind),
-        others,
+        players,
         RenderOptions(play.theme, play.size),
         PlayConfig(retries=play.retries),
         play.concurrency,

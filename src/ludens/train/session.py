@@ -74,14 +74,14 @@ def _bind(recipe: Recipe, folder: Path) -> None:
     file, values = folder / RECIPE, recipe.as_dict()
     if file.exists():
         try:
-            stored = orjson.loads(file.read_bytes())
+            old_values = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{str(file)!r} cannot be read: {error}.") from None
-        stored = _completed(stored)
+        old_values = _completed(old_values)
         # A server may come back at another address.
-        if {**stored, "server": None} != {**values, "server": None}:
-            what = _difference(stored, values)
-            raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
+        if {**old_values, "server": None} != {**values, "server": None}:
+            key = _difference(old_values, values)
+            raise BadOption(f"{folder} holds a run of another recipe (other {key}): choose another folder.")
         return
     folder.mkdir(parents=True, exist_ok=True)
     parent = Path(recipe.model.path) / WEIGHTS if recipe.model.path else None
@@ -90,19 +90,19 @@ def _bind(recipe: Recipe, folder: Path) -> None:
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
 
-def _completed(stored: Any) -> Any:
+def _completed(values: Any) -> Any:
     """A stored recipe with the options that did not exist when its run began, which have their defaults."""
     try:
-        return Recipe.of(stored).as_dict()
+        return Recipe.of(values).as_dict()
     except (LudensError, AttributeError, TypeError):
-        return stored
+        return values
 
 
-def _difference(stored: Any, recipe: dict[str, Any]) -> str:
+def _difference(old_recipe: Any, recipe: dict[str, Any]) -> str:
     for section, values in recipe.items():
         if section == "server":
             continue
-        other = stored.get(section) if isinstance(stored, dict) else None
+        other = old_recipe.get(section) if isinstance(old_recipe, dict) else None
         if isinstance(values, dict) and isinstance(other, dict):
             for key in values:
                 if other.get(key) != values[key]:
@@ -114,19 +114,19 @@ def _difference(stored: Any, recipe: dict[str, Any]) -> str:
 
 def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     """The policy with which play starts: read, or made, and trained on demonstrations where there are any."""
-    done = folder / SUPERVISED
+    target = folder / SUPERVISED
     if recipe.model.kind == "hf":
         from ludens.train.imitation import supervised_transformers
         from ludens.train.vllm import VllmPolicy
 
-        local = supervised_transformers(recipe, done, say)
+        local = supervised_transformers(recipe, target, say)
         if not recipe.server.url:
             return local
         return VllmPolicy(local, recipe.server, folder / SERVED, recipe.play.concurrency)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
     sampling = {name: getattr(model, name) for name in ("temperature", "max_tokens", "batch", "device")}
-    if ranks.from_first(done.is_dir):
-        return NanoPolicy.read(done, seed=recipe.run.seed, **sampling)
+    if ranks.from_first(target.is_dir):
+        return NanoPolicy.read(target, seed=recipe.run.seed, **sampling)
     imitates = bool(sources and options.rounds)
     if model.path and (Path(model.path) / ROLES).is_file():
         if imitates:
@@ -148,7 +148,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         _imitate(recipe, policy, folder, say)
     ranks.check_equal(policy.parameters())
     if ranks.world()[0] == 0:
-        save_whole(policy, done)
+        save_whole(policy, target)
         rmtree(folder / ROUNDS, ignore_errors=True)
     ranks.wait()
     return policy
@@ -158,17 +158,17 @@ def _vocabulary(sources: Sequence[Demonstration], workers: int, folder: Path) ->
     """The vocabulary of these demonstrations; a run that goes on reads it."""
     file = folder / PIECES
 
-    def kept() -> list[str]:
+    def read() -> list[str]:
         if not file.exists():
             write_atomically(file, orjson.dumps(vocabulary_of(sources, workers).pieces))
         try:
-            stored = orjson.loads(file.read_bytes())
-            return [str(piece) for piece in stored] if isinstance(stored, list) else []
+            all_pieces = orjson.loads(file.read_bytes())
+            return [str(piece) for piece in all_pieces] if isinstance(all_pieces, list) else []
         except (OSError, orjson.JSONDecodeError):
             return []
 
     try:
-        return Vocabulary(ranks.from_first(kept))
+        return Vocabulary(ranks.from_first(read))
     except BadFile:
         raise BadFile(f"{file} does not hold a vocabulary: delete it.") from None
 
@@ -178,8 +178,9 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     options = recipe.supervised
 
     def report(number: int, share: float, loss: float) -> None:
-        left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
-        say(f"supervised {share:4.0%}  round {number + 1}/{options.rounds}  loss {loss:.4f}  {left} left")
+        remaining = timedelta(seconds=round(imitation.spent / share * (1 - share)))
+        part = f"{share:4.0%}  round {number + 1}/{options.rounds}"
+        say(f"supervised {part}  loss {loss:.4f}  {remaining} left")
 
     imitation = NanoImitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
     shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)

@@ -92,8 +92,8 @@ def make_empty(module: Module, device: Any) -> None:
         for name, parameter in owner.named_parameters(recurse=False, remove_duplicate=False):
             places[id(parameter)].append((owner, name))
     module.to_empty(device=device)
-    for (owner, name), *others in places.values():
-        for other, other_name in others:
+    for (owner, name), *rest in places.values():
+        for other, other_name in rest:
             setattr(other, other_name, getattr(owner, name))
 
 

@@ -282,9 +282,9 @@ class TransformersPolicy(Policy):
         if pictures:
             inputs.update(self._pixels(pictures))
         device, dtype = self.base.device, self.base.dtype
-        there = {name: moved(tensor, device) for name, tensor in inputs.items()}
-        there = {name: t.to(dtype) if t.is_floating_point() else t for name, t in there.items()}
-        return there, moved(mask, device)
+        tensors = {name: moved(tensor, device) for name, tensor in inputs.items()}
+        tensors = {name: t.to(dtype) if t.is_floating_point() else t for name, t in tensors.items()}
+        return tensors, moved(mask, device)
 
     def _pixels(self, pictures: Sequence[Picture | ProcessedPicture]) -> Any:
         processed = [picture.features for picture in pictures if isinstance(picture, ProcessedPicture)]
@@ -459,10 +459,10 @@ def _share_out(model: Any, device: str, short: bool) -> None:
 
 
 @contextmanager
-def _hidden_states(model: Any, wanted: bool) -> Iterator[list[Tensor]]:
+def _hidden_states(model: Any, on: bool) -> Iterator[list[Tensor]]:
     """What the next forward pass makes logits of: (rows, tokens, width)."""
     states: list[Tensor] = []
-    if not wanted:
+    if not on:
         yield states
         return
 

@@ -140,7 +140,7 @@ def policy_loss(
     advantages: Tensor,
     reference: Tensor | None,
     options: LossOptions,
-    kept: Tensor | None = None,
+    keep: Tensor | None = None,
     entropy: Tensor | None = None,
     weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -152,7 +152,7 @@ def policy_loss(
     Args:
         new: Log-probabilities of the completion under the policy in training, (samples, tokens).
         old: Those under the policy that drew it.
-        kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
+        keep: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
         entropy: Of the distribution of each token, where it earns a bonus.
         weights: What each token counts, where an earlier policy drew it.
     """
@@ -166,7 +166,7 @@ def policy_loss(
         gain = gain * weights
     loss = -gain * mask
     if entropy is not None:
-        trained = 1.0 if kept is None else 1 - kept[:, None]
+        trained = 1.0 if keep is None else 1 - keep[:, None]
         loss = loss - options.entropy * entropy * mask * trained
     divergence = new.new_zeros(len(new))
     if reference is not None:
@@ -179,8 +179,8 @@ def policy_loss(
         # the gap, not with its exponential: a single token that has become unlikely does not hide all others.
         square = gap.square() / 2
         penalty = options.kl * (square if options.kl_estimator == "k2" else tokens)
-        if kept is not None:
-            penalty = penalty.where(kept[:, None] == 0, options.keep * square)
+        if keep is not None:
+            penalty = penalty.where(keep[:, None] == 0, options.keep * square)
         loss = loss + penalty
     summed = loss.sum(1)
     if options.norm == "sequence":
@@ -218,8 +218,8 @@ class Masters:
         return [master.data for _, master in self._pairs]
 
     def restore(self, state: Sequence[Tensor]) -> None:
-        for (_, master), stored in zip(self._pairs, state, strict=True):
-            master.data.copy_(stored)
+        for (_, master), values in zip(self._pairs, state, strict=True):
+            master.data.copy_(values)
 
 
 def _collect(master: Parameter, computed: Tensor) -> None:
@@ -241,9 +241,9 @@ _EXPONENT = 50.0
 class Diverged(UsageError):
     """A loss or gradient is not a finite number."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, quantity: str) -> None:
         super().__init__(
-            f"training has diverged: the {what} is not finite; "
+            f"training has diverged: the {quantity} is not finite; "
             "start again with a lower optimizer.lr, or use the last checkpoint."
         )
 
@@ -368,7 +368,7 @@ class Updater:
         """
         import torch
 
-        trained = [sample for sample in samples if not sample.kept]
+        trained = [sample for sample in samples if not sample.keep]
         weight = sum(len(s.completion_ids) for s in trained) if self.loss.norm == "token" else len(trained)
         count = max(1, sum(ranks.gather(weight)))
         while True:
@@ -454,13 +454,13 @@ class Updater:
         new, mask = scores.logprobs, scores.mask
         old = moved(right_padded([s.logprobs for s in chunk], 0.0), new.device)
         advantages = moved(each(chunk, lambda sample: sample.advantage), new.device)
-        kept = moved(each(chunk, lambda sample: float(sample.kept)), new.device)
+        keep = moved(each(chunk, lambda sample: float(sample.keep)), new.device)
         weights = None
         if any(sample.weights for sample in chunk):
             rows = [sample.weights or [1.0] * len(sample.completion_ids) for sample in chunk]
             weights = moved(right_padded(rows, 1.0), new.device)
         losses, divergence = policy_loss(
-            new, old, mask, advantages, expected, self.loss, kept, scores.entropy, weights
+            new, old, mask, advantages, expected, self.loss, keep, scores.entropy, weights
         )
         if not counts:
             torch.autograd.backward(losses.sum() * 0.0)
@@ -473,9 +473,9 @@ class Updater:
     def _correct(self, samples: Sequence[TokenSample]) -> dict[str, float]:
         """Samples of an earlier policy: their ratios count from the policy as it is now, and each token
         counts by how much more likely it has become, up to a limit (truncated importance sampling)."""
-        cap, drawn = self.loss.correction, _values(samples)
+        cap, before = self.loss.correction, _values(samples)
         self._recompute(samples)
-        ratios = np.exp(np.minimum(_values(samples) - drawn, _EXPONENT))
+        ratios = np.exp(np.minimum(_values(samples) - before, _EXPONENT))
         weights = np.minimum(ratios, cap)
         parts = np.split(weights, np.cumsum([len(sample.logprobs) for sample in samples], dtype=np.intp))
         for sample, part in zip(samples, parts, strict=False):  # nothing follows the last one

@@ -25,7 +25,7 @@ from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample as Rebuilt
-from ludens.train.demonstrations import Chunk, Map, chunks_of, map_rounds, processes, replies
+from ludens.train.demonstrations import Map, SourceChunk, chunks_of, map_rounds, processes, replies
 from ludens.train.nano.inputs import (
     Vocabulary,
     clipped,
@@ -111,7 +111,7 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
     return Vocabulary.of(all_pieces, places_like(all_pieces) | numbers_like(all_pieces))
 
 
-def _pieces(chunk: Chunk) -> set[str]:
+def _pieces(chunk: SourceChunk) -> set[str]:
     texts = ((short_prompt(sample.game, sample.ask), sample.completion) for sample in replies(chunk))
     return {piece for pair in texts for text in pair for piece in pieces(text)}
 
@@ -146,7 +146,7 @@ Part = dict[str, Array]
 `steady`, `pictures`, how many these are (`count`), and `left_out`."""
 
 
-def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
+def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: SourceChunk) -> str:
     """Encode the replies of some episodes into a file, pictures last; returns its name.
 
     Episodes that fail are left out with a warning: a run of hours does not end because of one. What fails in
