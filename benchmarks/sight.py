@@ -158,8 +158,8 @@ def by_python_chess(board: str, names: Names) -> Image.Image:
                 colour, kind = name.split()
                 piece = chess.Piece(chess.PIECE_NAMES.index(kind), colour == "white")
                 position.set_piece_at(chess.square(column, 7 - row), piece)
-    drawn = cairosvg.svg2png(svg.board(position, size=SIDE).encode())
-    return Image.open(io.BytesIO(drawn)).convert("RGB")
+    png = cairosvg.svg2png(svg.board(position, size=SIDE).encode())
+    return Image.open(io.BytesIO(png)).convert("RGB")
 
 
 def _sign(name: str) -> str:
@@ -187,26 +187,26 @@ def questions(board: str, seeds: range) -> Sequence[tuple[str, Image.Image, Any,
     """Prompt, picture, state and names of the cells of each question."""
     game = make(f"perceive?board={board}")
     assert isinstance(game, Perceive)
-    codes, asked = board_of(board, RenderOptions()).codes, []
+    codes, all_questions = board_of(board, RenderOptions()).codes, []
     for seed in seeds:
         state, view = game.start(seed), view_of(game, RenderOptions(size=SIDE), seed)
         ask = build_ask(view, state, "viewer", "image", PlayConfig())
         names = [[codes[code] for code in row] for row in state.matrix]
         picture = Image.fromarray(ask.observation.images[0].rgb())
-        asked.append((short_prompt("perceive", ask), picture, state, names))
-    return asked
+        all_questions.append((short_prompt("perceive", ask), picture, state, names))
+    return all_questions
 
 
 def read_share(
     sampler: NumpySampler, board: str, prompts: Sequence[str], pictures: Sequence[Any], states: Any
 ) -> float:
     """The share of cells that are right; a reply without a matrix has none."""
-    drawn = sampler.sample(
+    replies = sampler.sample(
         [sampler.encode(prompt) for prompt in prompts], [[picture] for picture in pictures]
     )
     view = view_of(make(f"perceive?board={board}"), RenderOptions(), 0)
     right = total = 0
-    for tokens, state in zip(drawn, states, strict=True):
+    for tokens, state in zip(replies, states, strict=True):
         truth = [code for row in state.matrix for code in row]
         total += len(truth)
         try:
@@ -222,21 +222,20 @@ def table(
     folder: Path, episodes: int, boards: Sequence[str] = BOARDS, rows: Sequence[str] = ()
 ) -> dict[str, dict[str, float]]:
     """The share of cells that are right, by row and board; all rows by default."""
-    stored = StoredModel.read(folder)
-    sampler = NumpySampler.read(folder, 0.0, stored.max_tokens, NUMPY_BATCH)
+    sampler = NumpySampler(folder, 0.0, StoredModel.read(folder).max_tokens, NUMPY_BATCH)
     results: dict[str, dict[str, float]] = {}
     for board in boards:
         prompts, pictures, states, names = zip(*questions(board, range(episodes)), strict=True)
-        shown: dict[str, list[Image.Image]] = {}
+        images_of_rows: dict[str, list[Image.Image]] = {}
         for name, change in CHANGES.items():
             if not rows or name in rows:
-                shown[name] = [change(picture) for picture in pictures]
-        for name, (draw, needed, drawable) in RENDERERS.items():
-            if (not rows or name in rows) and board in drawable and all(map(find_spec, needed)):
-                shown[name] = [draw(board, cells) for cells in names]
-        for name, images in shown.items():
-            made = [Picture(np.asarray(image.convert("RGB"))) for image in images]
-            results.setdefault(name, {})[board] = read_share(sampler, board, prompts, made, states)
+                images_of_rows[name] = [change(picture) for picture in pictures]
+        for name, (draw, modules, drawable) in RENDERERS.items():
+            if (not rows or name in rows) and board in drawable and all(map(find_spec, modules)):
+                images_of_rows[name] = [draw(board, cells) for cells in names]
+        for name, images in images_of_rows.items():
+            in_colour = [Picture(np.asarray(image.convert("RGB"))) for image in images]
+            results.setdefault(name, {})[board] = read_share(sampler, board, prompts, in_colour, states)
     return results
 
 
@@ -254,9 +253,9 @@ def main() -> None:
     for name, shares in results.items():
         cells = (f"{100 * shares[board]:.1f}" if board in shares else "–" for board in BOARDS)
         print(f"| {name} | {' | '.join(cells)} |")
-    for name, (_, needed, _) in RENDERERS.items():
-        if missing := [module for module in needed if not find_spec(module)]:
-            print(f"{name} is left out: {', '.join(missing)} not installed.")
+    for name, (_, modules, _) in RENDERERS.items():
+        if missing_modules := [module for module in modules if not find_spec(module)]:
+            print(f"{name} is left out: {', '.join(missing_modules)} not installed.")
 
 
 if __name__ == "__main__":

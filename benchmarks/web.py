@@ -84,23 +84,23 @@ async def measure(episodes: int, steps: int) -> dict[str, Any]:
 
 
 async def _open(client: ClientSession, episodes: int) -> dict[str, Any]:
-    started = perf_counter()
+    began = perf_counter()
     first = await _get(client, "/run/large")
-    opened, text = perf_counter() - started, first
-    while _shown(text) < episodes:
+    opened, text = perf_counter() - began, first
+    while _episodes_counted(text) < episodes:
         await asyncio.sleep(1.5)  # as pages do
         text = await _get(client, "/run-results/large")
-    everything, again = perf_counter() - started, perf_counter()
+    everything, again = perf_counter() - began, perf_counter()
     await _get(client, "/run/large")
     return {
         "open": opened,
-        "shown": _shown(first),
+        "shown": _episodes_counted(first),
         "all": everything,
         "again": perf_counter() - again,
     }
 
 
-def _shown(text: bytes) -> int:
+def _episodes_counted(text: bytes) -> int:
     """How many episodes the numbers of a page are about."""
     found = re.search(rb"([\d,]+) of [\d,]+ episodes", text)
     return int(found[1].replace(b",", b"")) if found else 0
@@ -109,12 +109,12 @@ def _shown(text: bytes) -> int:
 async def _replay(client: ClientSession, steps: int) -> dict[str, float]:
     times = []
     for step in range(steps):
-        started = perf_counter()
+        began = perf_counter()
         address = f"/replay?key=bench%3Abench%3A0%3A0&step={step}"
         page = (await _get(client, f"/episode-step{address}")).decode()
         for picture in re.findall(r'src="(/episode-picture/[^"]+)"', page):
             await _get(client, unescape(picture))
-        times.append(1000 * (perf_counter() - started))
+        times.append(1000 * (perf_counter() - began))
     rest = times[1:]
     return {"first_step": times[0], "step": median(rest), "step_p95": quantiles(rest, n=20)[-1]}
 
@@ -131,11 +131,11 @@ async def _write_run(folder: Path, game: str, seats: tuple[str, str], episodes: 
     plan: Plan = make_plan(name, {"bench": "bot/random"})
     folder.mkdir()
     (folder / "run.json").write_bytes(plan.to_json())
-    played = make(game)
-    agents = {seat: agent("bot/random", played) for seat in seats}
+    game_played = make(game)
+    agents = {seat: agent("bot/random", game_played) for seat in seats}
     jobs = list(plan.jobs)
     config = plan.chosen["bench"].config
-    episode = await play(played, agents, jobs[0].seed, config=config)
+    episode = await play(game_played, agents, jobs[0].seed, config=config)
     with (folder / EPISODES).open("wb") as file:
         for job in jobs:
             data = replace(episode, seed=job.seed).to_json()

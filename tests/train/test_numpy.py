@@ -54,7 +54,7 @@ def policy() -> NanoPolicy:
 
 def sampler(policy: NanoPolicy, folder: Path, temperature: float = 0, max_tokens: int = 20) -> NumpySampler:
     policy.save(folder)
-    return NumpySampler.read(folder, temperature, max_tokens, 8)
+    return NumpySampler(folder, temperature, max_tokens, 8)
 
 
 def test_cursor_of_any_text() -> None:

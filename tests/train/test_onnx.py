@@ -44,7 +44,7 @@ def pictures() -> list[Picture]:
 @lru_cache
 def networks(folder: Path) -> tuple[StoredModel, dict[str, Array], NumpyNetwork]:
     stored = StoredModel.read(folder)
-    weights = stored.weights(folder)
+    weights = stored.weights()
     return stored, weights, NumpyNetwork(stored.size, weights, marks_of(stored.vocabulary.pieces))
 
 
@@ -96,7 +96,7 @@ def replies(sampler: NumpySampler | OnnxSampler, shown: list[Picture]) -> list[l
 
 def test_replies_are_those_of_numpy(folder: Path) -> None:
     """Whether tokens are guessed or not, and whichever network replies."""
-    expected = replies(NumpySampler.read(folder, 0.0, TOKENS, 8), pictures())
+    expected = replies(NumpySampler(folder, 0.0, TOKENS, 8), pictures())
     assert len(set(map(tuple, expected))) > 3
     fast = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     for _ in range(3):
@@ -121,7 +121,7 @@ def test_the_rest_of_the_only_answer_left_is_that_of_numpy(
     rests: list[list[int]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its log-probabilities, without asking the network for it."""
-    plain, fast = NumpySampler.read(folder, 0.0, TOKENS, 8), OnnxSampler(folder, TOKENS, 8, EQUAL, {})
+    plain, fast = NumpySampler(folder, 0.0, TOKENS, 8), OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     prompt, shown = fast.encode(TEXTS[1]), [[pictures()[0]]]
     # Random weights do not say the label of an answer: it is what they say first.
     [free] = plain.sample([prompt], shown)

@@ -88,7 +88,7 @@ def test_exported_weights_carry_it(run: Path, tmp_path: Path) -> None:
         "tic_tac_toe",
     ]
     assert all(isinstance(text, str) for text in told.values())
-    StoredModel.read(tmp_path / "out").weights(tmp_path / "out")
+    StoredModel.read(tmp_path / "out").weights()
 
 
 def test_weights_of_unknown_origin_say_nothing(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_numbers_must_be_finite(tmp_path: Path) -> None:
     weights["decoder.head.weight"] = np.full_like(weights["decoder.head.weight"], np.nan)
     (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
     with pytest.raises(BadFile, match="not finite"):
-        StoredModel.read(folder).weights(folder)
+        StoredModel.read(folder).weights()
 
 
 def test_a_model_is_checked_against_what_it_says(

@@ -67,10 +67,10 @@ def replies(sampler: NumpySampler) -> list[str]:
 
 
 def test_exported_models_say_what_was_learnt(checkpoint: Path, small: Path, tmp_path: Path) -> None:
-    assert replies(NumpySampler.read(checkpoint, 0, 12, 8)) == [SEEING, BLIND]
-    assert replies(NumpySampler.read(small / "model", 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(checkpoint, 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(small / "model", 0, 12, 8)) == [SEEING, BLIND]
     assert main(["train", "export", str(checkpoint), "--out", str(tmp_path), "--dtype", "bfloat16"]) == 0
-    assert replies(NumpySampler.read(tmp_path, 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(tmp_path, 0, 12, 8)) == [SEEING, BLIND]
     sizes = [(folder / WEIGHTS).stat().st_size for folder in (small / "model", tmp_path, checkpoint)]
     assert sizes[0] < 0.35 * sizes[2] < 0.7 * sizes[1]
 

@@ -16,7 +16,7 @@ import orjson
 from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.train.league import is_copy
-from ludens.train.recipe import Recipe
+from ludens.train.recipe import Recipe, names_of_players
 from ludens.train.rollout import LEARNER
 
 GAMES = "games"
@@ -65,8 +65,7 @@ def _players(recipe: Recipe) -> Iterator[tuple[str, str]]:
     for source in recipe.sources:
         if source.episodes:
             yield from ((bot, source.game) for bot in (source.bot, source.player) if bot)
-    names = {name for arrangement in recipe.opponents for name in arrangement.players.values()}
-    for name in sorted({*names, recipe.monitor.against} - {LEARNER, ""}):
+    for name in sorted({*names_of_players(recipe.opponents), recipe.monitor.against} - {LEARNER, ""}):
         if not is_copy(name):
             yield name, recipe.play.game
 

@@ -15,7 +15,7 @@ from ludens.core.random import stream
 from ludens.train import ranks
 from ludens.train.checkpoint import save_whole
 from ludens.train.policy import Policy
-from ludens.train.recipe import Opponents, PopulationOptions
+from ludens.train.recipe import Opponents, PopulationOptions, names_of_players
 from ludens.train.rollout import LEARNER, RolloutJob, player_of
 
 FROZEN, PREVIOUS, PAST, CHECKPOINT = "frozen", "previous", "past", "checkpoint:"
@@ -108,8 +108,7 @@ class League:
         folder: Path | None = None,
     ) -> None:
         self.game, self.policy, self.opponents, self.seed = game, policy, opponents, seed
-        names = {name for o in opponents for name in o.players.values()}
-        self.names = sorted({*names, *more_players} - {LEARNER, ""})
+        self.names = sorted({*names_of_players(opponents), *more_players} - {LEARNER, ""})
         self.agents: dict[str, Agent] = {}
         self.population = Population(population or PopulationOptions())
         self._folder = folder
@@ -237,7 +236,7 @@ def check_players(game: Game, opponents: Sequence[Opponents], more_players: Sequ
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
     if PAST in more_players:
         raise BadOption(f"the recipe's monitor.against cannot be {PAST!r}, which changes.")
-    for name in {*(name for o in opponents for name in o.players.values()), *more_players} - {LEARNER, ""}:
+    for name in {*names_of_players(opponents), *more_players} - {LEARNER, ""}:
         if name.startswith(CHECKPOINT):
             folder = Path(name.removeprefix(CHECKPOINT))
             if not folder.is_dir():

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -33,8 +34,7 @@ class Marks:
         return Marks(*(torch.tensor(column, device=device) for column in columns))
 
 
-@dataclass
-class Cursor:
+class Cursor(NamedTuple):
     """Where some tokens of each row are. All fields are (rows, tokens) or (rows, tokens, 2)."""
 
     line: Tensor
@@ -63,16 +63,12 @@ class Cursor:
 
     def last(self) -> Cursor:
         """A copy of the cursor at the last token of each row."""
-        return Cursor(*(field[:, -1:].clone() for field in self._fields))
+        return Cursor(*(field[:, -1:].clone() for field in self))
 
     def set(self, other: Cursor) -> None:
         """Take the values of another one, in place."""
-        for own, new in zip(self._fields, other._fields, strict=True):
+        for own, new in zip(self, other, strict=True):
             own.copy_(new)
-
-    @property
-    def _fields(self) -> tuple[Tensor, ...]:
-        return self.line, self.column, self.point, self.shape
 
     @property
     def place(self) -> Tensor:

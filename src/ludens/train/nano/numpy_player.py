@@ -276,30 +276,30 @@ def log_distribution(logits: Array) -> Array:
     return scaled
 
 
-class NumpySampler:
-    """Network and vocabulary."""
+class StoredSampler:
+    """What samplers of a stored model have in common: its vocabulary and its limits."""
 
-    def __init__(
-        self, model: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
-    ) -> None:
-        self.vocabulary, self.network, self.batch = model.vocabulary, network, batch
-        self.prompts = model.prompts
-        self._temperature, self._max_tokens = temperature, max_tokens
-        self._longest = model.size.longest - max_tokens
+    def __init__(self, folder: Path, max_tokens: int, batch: int) -> None:
+        self.model = StoredModel.read(folder)
+        self.vocabulary, self.prompts, self.batch = self.model.vocabulary, self.model.prompts, batch
+        self._max_tokens, self._longest = max_tokens, self.model.size.longest - max_tokens
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
-        self._random = np.random.default_rng(0)
-        self._memory = PictureMemory(lambda picture: network.look(picture), model.size.side)
-
-    @staticmethod
-    def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
-        model = StoredModel.read(folder)
-        network = NumpyNetwork(model.size, model.opened(folder), marks_of(model.vocabulary.pieces))
-        return_memory()
-        return NumpySampler(model, network, temperature, max_tokens, batch)
 
     def encode(self, prompt: str) -> list[int]:
         """The ids of a prompt; of one that is too long, the beginning and the end."""
         return clipped(self.vocabulary.encode(prompt), self._longest)
+
+
+class NumpySampler(StoredSampler):
+    """Draws replies with the network in numpy."""
+
+    def __init__(self, folder: Path, temperature: float, max_tokens: int, batch: int) -> None:
+        super().__init__(folder, max_tokens, batch)
+        size, marks = self.model.size, marks_of(self.vocabulary.pieces)
+        self.network = network = NumpyNetwork(size, self.model.opened(), marks)
+        return_memory()
+        self._temperature, self._random = temperature, np.random.default_rng(0)
+        self._memory = PictureMemory(lambda picture: network.look(picture), size.side)
 
     def sample(
         self,

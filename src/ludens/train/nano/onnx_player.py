@@ -21,11 +21,12 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
+from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, marks_of, offer_to, offers_of
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
     PictureMemory,
+    StoredSampler,
     TokenEmbedding,
     log_distribution,
     one_core,
@@ -33,7 +34,7 @@ from ludens.train.nano.numpy_player import (
     threads,
 )
 from ludens.train.nano.onnx_network import CELL, PARTS, Precision, decoder_graph, encoder_graph, session
-from ludens.train.nano.weights import Array, NanoSize, StoredModel
+from ludens.train.nano.weights import Array, NanoSize
 
 
 class Rung(NamedTuple):
@@ -195,26 +196,20 @@ REPLIES = 1_000
 """Latest replies that are kept: a blind player is often asked the same again."""
 
 
-class OnnxSampler:
-    """Network and vocabulary; replies are the most likely tokens."""
+class OnnxSampler(StoredSampler):
+    """Its replies are the most likely tokens."""
 
     def __init__(
         self, folder: Path, max_tokens: int, batch: int, rungs: Sequence[Rung], margins: Margins
     ) -> None:
-        self._model = model = StoredModel.read(folder)
-        self.vocabulary, self.prompts, self.batch = model.vocabulary, model.prompts, batch
+        super().__init__(folder, max_tokens, batch)
         self.doubts = Counter[Rung]()
         """Replies that were in doubt."""
-        self._folder, self._max_tokens, self._rungs, self._margins = folder, max_tokens, rungs, margins
-        self._longest = model.size.longest - max_tokens
-        self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
+        self._rungs, self._margins = rungs, margins
         self._memories: dict[Precision, PictureMemory] = {}
         self._decoders: dict[Precision, OnnxDecoder] = {}
         self._guesses = Guesses()
         self._latest: dict[Question, TokenReply] = {}
-
-    def encode(self, prompt: str) -> list[int]:
-        return clipped(self.vocabulary.encode(prompt), self._longest)
 
     def kind(self, prompt: Sequence[int]) -> str:
         return self.vocabulary.decode(prompt[:KIND])
@@ -291,8 +286,8 @@ class OnnxSampler:
 
     def _memory(self, precision: Precision) -> PictureMemory:
         if precision not in self._memories:
-            size = self._model.size
-            encoder = OnnxEncoder(size, self._model.opened(self._folder), precision)
+            size = self.model.size
+            encoder = OnnxEncoder(size, self.model.opened(), precision)
             fewest = 4 if precision is self._rungs[0].look else 1
             self._memories[precision] = PictureMemory(encoder.look, size.side, fewest)
             return_memory()
@@ -300,8 +295,8 @@ class OnnxSampler:
 
     def _decoder(self, precision: Precision) -> OnnxDecoder:
         if precision not in self._decoders:
-            weights, marks = self._model.opened(self._folder), marks_of(self.vocabulary.pieces)
-            decoder = OnnxDecoder(self._model.size, weights, marks, precision)
+            weights, marks = self.model.opened(), marks_of(self.vocabulary.pieces)
+            decoder = OnnxDecoder(self.model.size, weights, marks, precision)
             decoder.embed = next(iter(self._decoders.values()), decoder).embed
             self._decoders[precision] = decoder
             del weights

@@ -96,7 +96,7 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
         remedy = "ludens train export with --dtype int8, or device=int8, which rounds them"
         raise BadOption(f"{name} with device={device} needs weights of one byte: {remedy}.")
     if device == NUMPY:
-        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
+        return NumpySampler(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     if device in ONNX:
         from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxSampler
 

@@ -304,7 +304,7 @@ class NanoPolicy(LivePolicy):
         save_file(self.network.state_dict(), folder / WEIGHTS)
 
     def load(self, folder: Path) -> None:
-        weights = StoredModel.read(folder).weights(folder)
+        weights = StoredModel.read(folder).weights()
         tensors = {name: torch.tensor(array) for name, array in weights.items()}
         if self.sharded:
             sharding.set_weights(self.network, tensors)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -68,6 +68,7 @@ class NanoSize:
 
 
 Array = np.ndarray[Any, Any]
+W = TypeVar("W", bound=Mapping[str, Array])
 
 DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
@@ -229,8 +230,9 @@ SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 
 @dataclass(frozen=True)
 class StoredModel:
-    """The contents of `nano.json`."""
+    """The contents of `nano.json`, and where the weights are."""
 
+    folder: Path
     size: NanoSize
     vocabulary: Vocabulary
     temperature: float
@@ -251,29 +253,27 @@ class StoredModel:
             prompts = int(contents.get("prompts", 1))
             if not 1 <= prompts <= PROMPTS:
                 raise ValueError(f"prompts of form {prompts} are not known")
-            return StoredModel(size, Vocabulary(pieces), temperature, max_tokens, prompts)
+            return StoredModel(folder, size, Vocabulary(pieces), temperature, max_tokens, prompts)
         except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
         except UsageError as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}") from None
 
-    def weights(self, folder: Path) -> dict[str, Array]:
-        read = read_weights(folder / WEIGHTS)
-        self._check(read, folder / WEIGHTS)
-        return read
+    def weights(self) -> dict[str, Array]:
+        return self._checked(read_weights(self.folder / WEIGHTS))
 
-    def opened(self, folder: Path) -> StoredWeights:
+    def opened(self) -> StoredWeights:
         """The same, of which only what is used at the moment is in memory as float32."""
-        opened = StoredWeights(folder / WEIGHTS)
-        self._check(opened, folder / WEIGHTS)
-        return opened
+        return self._checked(StoredWeights(self.folder / WEIGHTS))
 
-    def _check(self, weights: Mapping[str, Array], file: Path) -> None:
+    def _checked(self, weights: W) -> W:
+        file = self.folder / WEIGHTS
         for name, shape in self.size.shapes(len(self.vocabulary)).items():
             if name not in weights or (tensor := weights[name]).shape != shape:
                 raise BadFile(f"{file} has no tensor {name} of shape {shape}.")
             if not np.isfinite(tensor).all():
                 raise BadFile(f"{file} has numbers in {name} that are not finite.")
+        return weights
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
@@ -298,7 +298,7 @@ def _export(folder: Path, to: Path, dtype: str, metadata: dict[str, Any], traine
     )
     if metadata:
         metadata[SETTINGS_HASH] = sha256(settings).hexdigest()
-    weights = packed(model.weights(folder), dtype, metadata)
+    weights = packed(model.weights(), dtype, metadata)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
@@ -384,8 +384,7 @@ def origin(folder: Path) -> dict[str, Any]:
 def verify_weights(folder: Path) -> list[Check]:
     """Whether the files in a folder with weights are those that training wrote."""
     metadata, numbers = metadata_of(folder / WEIGHTS)
-    model = StoredModel.read(folder)
-    model.weights(folder)
+    StoredModel.read(folder).weights()
     facts = origin(folder)
     recipe, trained_on = facts.get("recipe"), games_of_checkpoint(folder, SETTINGS)
     if not isinstance(recipe, dict) or NUMBERS not in metadata:
