@@ -24,7 +24,7 @@ from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.checks import check  # noqa: E402
-from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, padding_of  # noqa: E402
 from ludens.train.nano.supervised import NanoImitation, surprises  # noqa: E402
@@ -252,7 +252,7 @@ def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> Non
     vocabulary = vocabulary_of([BOARD], workers=1)
     size = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
-    [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, room=pinned)
+    [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, pinned=True)
     imitation = NanoImitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
     there, jitter = Uploaded.of(data, policy.device), torch.Generator("cuda")
     first, *others = data.batches(16, "0")

@@ -22,7 +22,7 @@ from ludens.train.form import form
 from ludens.train.loop import Trainer
 from ludens.train.monitor import PAGE, Monitor, write_page
 from ludens.train.nano import provenance
-from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.dataset import SampleShape, rounds, vocabulary_of
 from ludens.train.nano.inputs import PROMPTS, Vocabulary
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.roles import RolePolicy
@@ -184,9 +184,9 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
 
     imitation = NanoImitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
     shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
-    room = pinned if policy.device.type == "cuda" else memory
+    pinned = policy.device.type == "cuda"
     datasets = rounds(
-        recipe.sources, policy.vocabulary, shape, imitation.remaining_rounds(), options.workers, room
+        recipe.sources, policy.vocabulary, shape, imitation.remaining_rounds(), options.workers, pinned
     )
     imitation.run(datasets)
     if ranks.world()[0] == 0:

@@ -29,7 +29,7 @@ from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, jo
 from ludens.train import ranks, sharding
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import drawn_values, entropies, left_padded, mask_of, moved, right_padded
+from ludens.train.update import drawn_values, entropies, mask_of, moved, prompts_and_replies
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -269,11 +269,8 @@ class TransformersPolicy(Policy):
         import torch
 
         pad = self.processor.tokenizer.pad_token_id or 0
-        prompts = left_padded([s.prompt_ids for s in samples], pad)
-        completions = right_padded([s.completion_ids for s in samples], pad, int)
+        ids, mask = prompts_and_replies(samples, pad)
         prompt_mask = mask_of([s.prompt_ids for s in samples], left=True)
-        mask = mask_of([s.completion_ids for s in samples])
-        ids = torch.cat([prompts, completions], 1)
         inputs = {"input_ids": ids, "attention_mask": torch.cat([prompt_mask, mask], 1).long()}
         if self._takes_kinds:
             # Positions of pictures depend on it, and nothing complains where it is missing.

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from torch.nn import Parameter
 
 
+Array = np.ndarray[Any, Any]
+
+
 def left_padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     """Rows of unlike length, aligned at their ends."""
     return _padded(rows, value, np.int64, left=True)
@@ -38,10 +41,26 @@ def _padded(rows: Sequence[Sequence[float]], value: float, dtype: type, left: bo
     import torch
 
     lengths = _lengths(rows)
-    padded = np.full((len(rows), lengths.max()), value, dtype)
     # All values at once: torch takes several times as long to read lists of lists.
-    padded[_within(lengths, left)] = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
-    return torch.from_numpy(padded)
+    flat: Array = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
+    return torch.from_numpy(padded_table(flat, lengths, value, left))
+
+
+def padded_table(flat: Array, lengths: Array, value: float = 0, left: bool = False) -> Array:
+    """Rows of unlike lengths, which follow one another, as a table; `left` aligns them at their ends."""
+    within = _within(lengths, left)
+    table = np.full(within.shape, value, flat.dtype)
+    table[within] = flat
+    return table
+
+
+def prompts_and_replies(samples: Sequence[TokenSample], pad: int) -> tuple[Tensor, Tensor]:
+    """The ids of samples, prompts padded on the left and completions on the right, and the mask of these."""
+    import torch
+
+    prompts = left_padded([s.prompt_ids for s in samples], pad)
+    completions = [s.completion_ids for s in samples]
+    return torch.cat([prompts, right_padded(completions, pad, int)], 1), mask_of(completions)
 
 
 def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
@@ -51,13 +70,13 @@ def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
     return torch.from_numpy(_within(_lengths(rows), left).astype(np.float32))
 
 
-def _lengths(rows: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
+def _lengths(rows: Sequence[Sequence[float]]) -> Array:
     return np.fromiter(map(len, rows), np.intp, len(rows))
 
 
-def _within(lengths: np.ndarray[Any, Any], left: bool) -> np.ndarray[Any, Any]:
-    places = np.arange(lengths.max())
-    within: np.ndarray[Any, Any] = (places[::-1] if left else places) < lengths[:, None]
+def _within(lengths: Array, left: bool) -> Array:
+    places = np.arange(lengths.max(initial=1))
+    within: Array = (places[::-1] if left else places) < lengths[:, None]
     return within
 
 
@@ -104,7 +123,7 @@ def moved(tensor: Tensor, device: Any) -> Tensor:
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
 
 
-def _values(samples: Iterable[TokenSample]) -> np.ndarray[Any, Any]:
+def _values(samples: Iterable[TokenSample]) -> Array:
     """The log-probabilities of all tokens of all replies, in one row."""
     return np.fromiter(chain.from_iterable(sample.logprobs for sample in samples), np.float64)
 

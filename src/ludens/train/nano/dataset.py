@@ -38,6 +38,7 @@ from ludens.train.nano.inputs import (
 )
 from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
+from ludens.train.update import padded_table
 
 if TYPE_CHECKING:  # processes that make samples do without torch, which takes seconds to import
     import torch
@@ -116,29 +117,27 @@ def _pieces(chunk: SourceChunk) -> set[str]:
     return {piece for pair in texts for text in pair for piece in pieces(text)}
 
 
-Room = Callable[[tuple[int, ...]], Array]
-
-
-def memory(shape: tuple[int, ...]) -> Array:
-    return np.empty(shape, np.uint8)
-
-
 def rounds(
     sources: Sequence[Demonstration],
     vocabulary: Vocabulary,
     shape: SampleShape,
     numbers: Iterable[int] = (0,),
     workers: int = 0,
-    room: Room = memory,
+    pinned: bool = False,
 ) -> Iterator[ImitationData]:
-    """The data set of each round; the next one is made meanwhile."""
+    """The data set of each round; the next one is made meanwhile.
+
+    Args:
+        numbers: Of the rounds.
+        pinned: Whether a GPU reads the pictures by itself, while other threads launch kernels.
+    """
     scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
     with TemporaryDirectory(dir=scratch) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
         # Closed first: its processes write into the folder.
         with closing(map_rounds(work, sources, numbers, workers)) as files_of_rounds:
             for files in files_of_rounds:
-                yield _joined(files, shape.side, room)
+                yield _joined(files, shape.side, pinned)
 
 
 Part = dict[str, Array]
@@ -220,7 +219,7 @@ def encode(
     }
 
 
-def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
+def _joined(names: Sequence[str], side: int, pinned: bool) -> ImitationData:
     """The parts in these files, which are removed.
 
     Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
@@ -230,10 +229,10 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     counts = arrays.pop("count")
     before = np.cumsum(counts) - counts
     arrays["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
-    arrays["prompts"] = _padded(arrays["prompts"], arrays["prompt_lengths"], left=True)
-    arrays["replies"] = _padded(arrays["replies"], arrays["reply_lengths"], left=False)
+    arrays["prompts"] = padded_table(arrays["prompts"], arrays["prompt_lengths"], left=True)
+    arrays["replies"] = padded_table(arrays["replies"], arrays["reply_lengths"])
     arrays["left_out"] = int(arrays["left_out"].sum())
-    pictures = room((int(counts.sum()), 3, side, side))
+    pictures = _memory((int(counts.sum()), 3, side, side), pinned)
     for name, offset, start, count in zip(names, offsets, before, counts, strict=True):
         if count:
             with open(name, "rb") as file:
@@ -245,19 +244,18 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     return ImitationData(**arrays, pictures=pictures, digest=hashed.hexdigest())
 
 
+def _memory(shape: tuple[int, ...], pinned: bool) -> Array:
+    if not pinned:
+        return np.empty(shape, np.uint8)
+    import torch
+
+    array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
+    return array
+
+
 def _without_pictures(name: str) -> tuple[Part, int]:
     with open(name, "rb") as file:
         return pickle.load(file), file.tell()
-
-
-def _padded(flat: Array, lengths: Array, left: bool) -> Array:
-    """Rows of unlike lengths, stored one after the other, as a table; token 0 is padding."""
-    width = int(lengths.max(initial=1))
-    at = np.arange(width)[None]
-    filled = at >= width - lengths[:, None] if left else at < lengths[:, None]
-    table = np.zeros((len(lengths), width), flat.dtype)
-    table[filled] = flat
-    return table
 
 
 @dataclass
@@ -285,14 +283,6 @@ class Uploaded:
 
         numbers, device = torch.from_numpy(rows), self.picture.device
         return (numbers.pin_memory() if device.type == "cuda" else numbers).to(device, non_blocking=True)
-
-
-def pinned(shape: tuple[int, ...]) -> Array:
-    """Memory that a GPU reads by itself, while other threads launch kernels."""
-    import torch
-
-    array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
-    return array
 
 
 def uploaded(

@@ -31,7 +31,7 @@ from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
 from ludens.train.policy import Scores, TokenSample
-from ludens.train.update import drawn_values, each, entropies, left_padded, mask_of, moved, right_padded
+from ludens.train.update import drawn_values, each, entropies, left_padded, moved, prompts_and_replies
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
@@ -108,19 +108,17 @@ class NanoPolicy(LivePolicy):
         return clipped(self.vocabulary.encode(prompt), self.size.longest - self.max_tokens)
 
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
-        prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
-        completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
-        more = padding_of(prompts.shape[1], completions.shape[1]) if self.aligned else 0
-        ids = torch.cat([prompts, completions], 1)
+        ids, mask = prompts_and_replies(samples, self.vocabulary.pad)
+        prompt, reply = ids.shape[1] - mask.shape[1], mask.shape[1]
+        more = padding_of(prompt, reply) if self.aligned else 0
         ids = moved(F.pad(ids, (more, 0), value=self.vocabulary.pad), self.device)
-        mask = moved(mask_of([s.completion_ids for s in samples]), self.device)
-        width = more + prompts.shape[1]
+        mask, width = moved(mask, self.device), more + prompt
         padding = moved(torch.tensor([width - len(s.prompt_ids) for s in samples]), self.device)
         temperatures = moved(each(samples, lambda sample: sample.temperature), self.device)
         pictures, numbers = self._picture_batch(samples)
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
-            logits, states = self.network(centred(pictures), numbers, tokens, mask.shape[1])
+            logits, states = self.network(centred(pictures), numbers, tokens, reply)
         values = self._distribution(logits, temperatures[:, None, None])
         return Scores(
             drawn_values(values, ids, mask),

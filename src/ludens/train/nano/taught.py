@@ -27,7 +27,10 @@ _ANY = ("twins", "opening")
 def is_taught(game: Game) -> bool:
     """Whether the model that comes with Ludens can play this game, with these options."""
     row = ability(game)
-    return row.offered if row else _learnt(game)
+    if row is not None:
+        return row.offered
+    # The recipe in the weights has the game, and its options are the usual ones.
+    return not _changed(game) and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
 
 
 def warning(game: Game) -> str | None:
@@ -74,8 +77,3 @@ def fingerprint(folder: Path) -> str:
         return sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:16]
     except OSError:
         raise BadFile(f"{str(folder)!r} holds no nano model: it has no file {WEIGHTS}.") from None
-
-
-def _learnt(game: Game) -> bool:
-    """Whether its recipe has the game, and the options are the usual ones."""
-    return not _changed(game) and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
