@@ -40,7 +40,7 @@ Names = Sequence[Sequence[str]]
 
 
 def framed(image: Image.Image, share: float = 0.1) -> Image.Image:
-    """The picture in a white frame, so many of its sides wide on each side."""
+    """The picture in a white frame, whose width is this share of its side."""
     edge = round(share * image.width)
     whole = Image.new("RGB", (image.width + 2 * edge, image.height + 2 * edge), WHITE)
     whole.paste(image, (edge, edge))
@@ -48,7 +48,7 @@ def framed(image: Image.Image, share: float = 0.1) -> Image.Image:
 
 
 def shifted(image: Image.Image, x: int, y: int) -> Image.Image:
-    """The picture moved by so many pixels of 512; what leaves it is lost."""
+    """The picture moved by x and y of 512 pixels; parts beyond its edge are lost."""
     whole = Image.new("RGB", image.size, WHITE)
     whole.paste(image, (x * image.width // SIDE, y * image.height // SIDE))
     return whole
@@ -163,7 +163,7 @@ def by_python_chess(board: str, names: Names) -> Image.Image:
 
 
 def _sign(name: str) -> str:
-    """What is written into a cell; nothing where it stays as it is."""
+    """The text in a cell; empty for a blank one."""
     if " " in name and name not in ("open and blank", "a mine"):
         return _chessman(name)
     return {"empty": "", "hidden": "", "open and blank": "", "a mine": "*"}.get(name, name)

@@ -24,7 +24,7 @@ from ludens.train.nano.model import NanoModel, Sampler
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 QUESTIONS = ("perceive", "qa", "rule")
 FIRST_MOVES = 12
-"""Moves of a game of which one is taken."""
+"""One move of each game is taken from its first moves: this many."""
 OWN = frozenset(("files", *QUESTIONS))
 """Games that need options."""
 
@@ -35,7 +35,7 @@ def games() -> list[str]:
 
 
 def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
-    """What players of one game are asked, with what they see, from a random move on."""
+    """The questions to players of one game with their pictures, from a random move on."""
     game = ludens.make(spec)
     seats = {seat: ludens.agent("bot/random", game) for seat in game.seats}
     config = ludens.PlayConfig(horizon=FIRST_MOVES)

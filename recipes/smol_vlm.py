@@ -35,7 +35,7 @@ TEMPLATE = (
 
 @dataclass(frozen=True)
 class Tower:
-    """What sees. As in LLaVA, the last layer but one is what the language model is shown."""
+    """Sizes of the vision tower. As in LLaVA, its last layer but one is what the language model gets."""
 
     pixels: int = 192
     """Per side of pictures."""

@@ -101,7 +101,7 @@ class RoleBaselines:
 
 
 def return_to_go(rewards: Sequence[float], seats: Sequence[str], discount: float = 1.0) -> list[float]:
-    """For each move the discounted sum of what its seat earns from it on."""
+    """For each move, the discounted sum of the rewards of its seat from this move on."""
     following: dict[str, float] = defaultdict(float)
     result = [0.0] * len(rewards)
     for place in range(len(rewards) - 1, -1, -1):
@@ -341,7 +341,7 @@ class IterativeSpo(Grpo):
 
 
 TRAINED = "trained_"
-"""Before the name of a stage: whether it was the one that was trained."""
+"""Prefix of a measure: 1 if the stage with this name was trained, else 0."""
 
 
 def algorithm(recipe: Recipe) -> Grpo:

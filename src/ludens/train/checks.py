@@ -1,4 +1,4 @@
-"""What can be wrong with a recipe, found before anything is loaded."""
+"""Checks of a recipe, before anything is loaded."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def _check_device(device: str) -> None:
 
 
 def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
-    """What a recipe names outside of Ludens: in its sections, in games, in players."""
+    """Files, addresses and keys that a recipe names in its sections, games and players."""
     sections = {f.name: getattr(recipe, f.name) for f in fields(Recipe)}
     tables: list[tuple[str, Section | Demonstration]]
     tables = [(f"[{name}]", each) for name, each in sections.items() if isinstance(each, Section)]

@@ -106,7 +106,7 @@ def map_rounds(
     numbers: Iterable[int],
     workers: int = 0,
 ) -> Generator[list[T], None, None]:
-    """What the work makes of the chunks of each round.
+    """The results of `work` for the chunks of each round.
 
     The next round is begun before one is yielded, so that no process waits for the slowest.
     """
@@ -156,7 +156,7 @@ def replies(chunk: SourceChunk) -> Iterator[Rebuilt]:
     samples = _read_run(Path(chunk.source.run)) if chunk.source.run else _play_chunk(chunk)
     for sample in samples:
         if not roles or sample.ask.role in roles or sample.ask.seat in roles:
-            # What training does not need is left out: samples travel between processes.
+            # Samples travel between processes, without the fields that training does not need.
             yield replace(sample, ask=replace(sample.ask, state=None, history=()))
 
 
@@ -195,7 +195,7 @@ def _play_chunk(chunk: SourceChunk) -> Iterator[Rebuilt]:
 
 
 def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
-    """What is to be said: the teacher's own words, or its action in the asked format."""
+    """The reply to imitate: the teacher's own words, or its action in the format of the question."""
     spoken = label.text != label.action or label.action is None
     completion = label.text if spoken else ask.format.write(label.action or "")
     if source.list_moves and label.action:
@@ -207,8 +207,8 @@ def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
 def _after_refusal(source: Demonstration, sample: Rebuilt, label: Reply, random: Stream) -> Rebuilt:
     """The same question after one or two refused replies.
 
-    What a model says twice is what it is sure of. So half of the time the best move itself counts as refused,
-    legal as it is, and another one is right.
+    A model that is sure of a move repeats it after a refusal. So in half of these questions the best move
+    itself counts as refused, although it is legal, and another move is right.
     """
     ask, best = sample.ask, label.action or ""
     alternatives = [move for move in ask.legal if move != best]
@@ -231,7 +231,7 @@ class Taught(Recorder):
 
     player: Agent | None = None
     state: State | None = None
-    """That of the game, for those of both who read it: what is asked is what the other one looks at."""
+    """The state of the game, for a teacher or player that reads it; the question fits the other one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -239,7 +239,7 @@ class Taught(Recorder):
 
     @property
     def _looking(self) -> Agent:
-        """The one of both who is shown the game."""
+        """The teacher or the player, whichever is shown the game."""
         return self.inner if self.player is None or self.inner.sees not in UNSEEN else self.player
 
     def history(self) -> History:
@@ -257,7 +257,7 @@ class Taught(Recorder):
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
-    """What is imitated, in the layout of TRL: replies in games, then datasets."""
+    """All samples to imitate, in the layout of TRL: replies in games, then datasets."""
     games = [source for source in recipe.sources if not source.data]
     yield from rows_of(demonstrations(games, recipe.supervised.workers))
     for source in recipe.sources:

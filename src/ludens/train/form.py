@@ -22,7 +22,7 @@ from ludens.train.rollout import LEARNER
 GAMES = "games"
 """The folder of games that are a module each; others are a package each."""
 IGNORED = {"monitor": None, "server": None, "run": ("name", "seed"), "model": ("device",)}
-"""What does not change what is learnt: sections, or keys of them."""
+"""Sections, or keys of a section, that do not change the result of training."""
 
 
 def form(recipe: Recipe) -> str:
@@ -89,14 +89,14 @@ def _meaning(file: Path) -> str:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
-        # A string by itself is a docstring, of whatever comes before it.
+        # A string that is a statement is a docstring.
         statements = [each for each in body if not _is_text(each)]
         node.body = statements or [ast.Pass()]  # type: ignore[attr-defined]
     return _dump(tree)
 
 
 def _dump(value: object) -> str:
-    """A part of a syntax tree; empty fields are left out, of which newer versions of Python have more."""
+    """A part of a syntax tree without its empty fields: newer versions of Python have more of them."""
     if isinstance(value, ast.AST):
         fields = ((name, part) for name, part in ast.iter_fields(value) if part is not None and part != [])
         return f"{type(value).__name__}({', '.join(f'{name}={_dump(part)}' for name, part in fields)})"

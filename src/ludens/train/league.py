@@ -34,7 +34,7 @@ class Population:
     """
 
     FADES = 0.9
-    """What the results so far count after an iteration with new ones."""
+    """The weight of earlier results after an iteration with new ones."""
 
     def __init__(self, options: PopulationOptions) -> None:
         self.options = options
@@ -44,7 +44,7 @@ class Population:
         """Games won by the learner and games in all."""
 
     def add(self, iteration: int) -> list[int]:
-        """Take in the policy after so many iterations; returns the members that have to go."""
+        """Add the policy after this iteration; returns the members to remove."""
         if iteration in self.members:
             return []
         self.members.append(iteration)
@@ -166,7 +166,7 @@ class League:
             self._drop(_member(member))
 
     def record(self, results: Sequence[tuple[RolloutJob, float]]) -> None:
-        """Count games of all ranks: what was played, and 1 where the learner won."""
+        """Count games of all ranks: each job, and 1 if the learner won."""
         outcomes = [
             (_key(int(name.removeprefix(f"{PAST}:")), _roles(job.players, name)), won)
             for job, won in results

@@ -135,11 +135,11 @@ class IterationClock:
         return {kind: spent(kind) for kind in ("draw", "sample", "wait")}
 
     def end_play(self) -> None:
-        """Everything up to now was play."""
+        """Count the time up to now as play."""
         self._play, self._waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
 
     def beside(self, play: float, update: float) -> None:
-        """Play and update, which began together, took so many seconds each."""
+        """Record the seconds of play and of the update, which began together."""
         self._beside, self._idle = play, max(0.0, play - update)
 
     def seconds(self) -> dict[str, float]:
@@ -163,13 +163,13 @@ class PlayedGames:
     trajectories: list[Trajectory]
     """To learn from."""
     replaced: list[Trajectory]
-    """Those without signal, for which others were drawn."""
+    """Games without signal, which were replaced by others."""
     held_out: list[Trajectory]
     blind: list[Trajectory]
     outcomes: list[tuple[RolloutJob, float]] = field(default_factory=list)
-    """Who met whom in the games to learn from, and 1 where the learner won."""
+    """The job of each game to learn from, and 1 if the learner won."""
     staleness: int = 0
-    """How many updates the policy was older, when it played, than the one that learns from it."""
+    """Number of updates between the policy that played and the one that learns from the games."""
 
     @property
     def samples(self) -> list[TokenSample]:
@@ -312,7 +312,7 @@ class Trainer:
     async def _learn_and_play(
         self, games: PlayedGames, clock: IterationClock
     ) -> tuple[list[TokenSample], dict[str, float]]:
-        """Update in a thread, and let the policy as it was before play the next games meanwhile."""
+        """Update in a thread, while a copy of the policy as it was before plays the next games."""
         await self.policy.publish()
         player, seconds = self.policy.ahead(), dict[str, float]()
         self._reseed(player, self.iteration + 1)  # before the update, which may draw numbers too
@@ -526,7 +526,7 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 
 def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    """The games of all ranks, by number. Samples of other ranks come without what is large."""
+    """The games of all ranks, by number. Samples of other ranks have no prompts, pictures and logprobs."""
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)

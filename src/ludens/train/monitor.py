@@ -205,7 +205,7 @@ class Monitor:
         self.trainer, self.folder, self.say = trainer, folder, say
         self._began, self._from = perf_counter(), trainer.iteration
         spec, recipe = trainer.recipe.monitor.track, trainer.recipe
-        # What a tracker has of iterations after the checkpoint belongs to a run that was stopped.
+        # Steps after the checkpoint in a tracker come from a run that was stopped: they are replaced.
         first = trainer.iteration + 1
         self._tracker = open_tracker(spec, recipe.run.name, recipe.as_dict(), first) if spec else None
         lines = [orjson.dumps(measures) + b"\n" for measures in trainer.history]

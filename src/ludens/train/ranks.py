@@ -64,7 +64,7 @@ def gather(value: Any) -> list[Any]:
 
 
 def from_first(make: Callable[[], T]) -> T:
-    """What the first rank makes, on all of them. Others make nothing; a `UsageError` is raised by all."""
+    """Call a function on the first rank only; all ranks return its result, or raise its `UsageError`."""
     from torch import distributed
 
     if not distributed.is_initialized():

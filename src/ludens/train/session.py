@@ -155,7 +155,7 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
 
 
 def _vocabulary(sources: Sequence[Demonstration], workers: int, folder: Path) -> Vocabulary:
-    """The vocabulary of these demonstrations; a run that goes on reads it."""
+    """The vocabulary of these demonstrations; a resumed run reads it from its folder."""
     file = folder / PIECES
 
     def read() -> list[str]:

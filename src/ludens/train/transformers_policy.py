@@ -141,7 +141,7 @@ class TransformersPolicy(Policy):
             processor = AutoProcessor.from_pretrained(path)
             if getattr(processor, "image_processor", None) is None:
                 raise BadOption(f"hf/{path} does not take pictures.")
-            # What is shared out need not fit one GPU: its layers are moved there one by one.
+            # A sharded model need not fit one GPU: its layers are moved there one by one.
             place = "cpu" if options.shard and ranks.world()[1] > 1 else device
             model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(place)
         except (OSError, ValueError, ImportError, RuntimeError) as error:
@@ -457,7 +457,7 @@ def _share_out(model: Any, device: str, short: bool) -> None:
 
 @contextmanager
 def _hidden_states(model: Any, on: bool) -> Iterator[list[Tensor]]:
-    """What the next forward pass makes logits of: (rows, tokens, width)."""
+    """The hidden states from which the next forward pass computes logits: (rows, tokens, width)."""
     states: list[Tensor] = []
     if not on:
         yield states
@@ -507,7 +507,7 @@ def pil_image(picture: Any) -> Any:
 
 @dataclass
 class PackedRow:
-    """What a model of transformers computes with, and which of its logits belong to which token."""
+    """The inputs of a model of transformers, and which of its logits belong to which token."""
 
     inputs: dict[str, Tensor]
     """Without an attention mask: where positions begin anew, a sample begins, which sees no other."""

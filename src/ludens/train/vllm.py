@@ -240,7 +240,7 @@ class VllmFleet(Model):
         self.members = dict(members)
         """Address to model."""
         self._answering = list(members)
-        """Servers that answer, the one that was asked last at the end."""
+        """Servers that answer, the one with the latest request at the end."""
         self._busy = dict.fromkeys(members, 0)
         """How many requests to each server are under way."""
 

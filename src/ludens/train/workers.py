@@ -34,7 +34,7 @@ class PolicyCopy:
     """A policy as a worker gets it."""
 
     folder: Path
-    """Where its weights are; others have another folder."""
+    """The folder of its weights; changed weights are in another folder."""
     seeds: tuple[int, ...]
 
 
@@ -48,7 +48,7 @@ class WorkerShare:
 
 
 class RolloutWorkers:
-    """Splits games over processes. What is played does not depend on their number, except for rounding."""
+    """Splits games over processes. The games do not depend on their number, except for rounding."""
 
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         assert isinstance(policy, NanoPolicy | RolePolicy)
@@ -64,7 +64,7 @@ class RolloutWorkers:
     async def play(
         self, jobs: Sequence[RolloutJob], player: Policy, copies: Mapping[str, Policy], blind: bool = False
     ) -> list[Trajectory]:
-        """What `Rollouts.play` returns.
+        """Play all jobs, as `Rollouts.play` does.
 
         Args:
             jobs: The games.
@@ -186,5 +186,5 @@ def _play(share: WorkerShare) -> tuple[list[Trajectory], dict[str, float]]:
         with quick_switches(), infrequent_gc():
             games = asyncio.run(_worker.play(share))
     except UsageError as error:
-        raise UsageError(str(error)) from None  # others may not be sent to another process
+        raise UsageError(str(error)) from None  # not all of its subclasses can be sent to a process
     return games, {kind: spent(kind) - before[kind] for kind in PARTS}

@@ -62,7 +62,7 @@ def changed(pictures: Tensor, options: SupervisedOptions, draws: PictureDraws, s
 
 
 def blanked(pictures: Tensor, share: float, draws: PictureDraws) -> Tensor:
-    """Pictures, some of them blank: a model then says without looking what is most frequent."""
+    """Pictures, some of them blank: for these, a model learns the most frequent replies."""
     return pictures.masked_fill((draws.uniform() < share)[:, None, None, None], GREY)
 
 

@@ -52,9 +52,9 @@ VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 256, 2
 PARTS = 4
 """In which a batch passes through the decoder, by length."""
 HASHED = 101
-"""One in so many pictures is part of the hash of a data set."""
+"""The hash of a data set covers every 101st picture."""
 SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
-"""Where parts wait for the trainer, if there is such a place with so many bytes: memory, not a disk."""
+"""Folder in memory for parts that wait for the trainer, used if it exists and has so many bytes free."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ def rounds(
     workers: int = 0,
     pinned: bool = False,
 ) -> Iterator[ImitationData]:
-    """The data set of each round; the next one is made meanwhile.
+    """The data set of each round; the next one is made while one is used.
 
     Args:
         numbers: Of the rounds.
@@ -222,7 +222,7 @@ def encode(
 def _joined(names: Sequence[str], side: int, pinned: bool) -> ImitationData:
     """The parts in these files, which are removed.
 
-    Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
+    Pictures are read into place, so that they are in memory only once. Another thread trains meanwhile.
     """
     parts, offsets = zip(*map(_without_pictures, names), strict=True)
     arrays: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -278,7 +278,7 @@ class Uploaded:
         return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
 
     def number(self, rows: Array) -> Tensor:
-        """Numbers of rows on the device, which goes on with what it does meanwhile."""
+        """Numbers of rows, copied to the device without waiting for it."""
         import torch
 
         numbers, device = torch.from_numpy(rows), self.picture.device
@@ -288,9 +288,9 @@ class Uploaded:
 def uploaded(
     datasets: Iterable[ImitationData], device: torch.device, meanwhile: Callable[[], None] | None = None
 ) -> Iterator[tuple[ImitationData, Uploaded, Callable[[], bool]]]:
-    """Each data set, also on the device, and whether the next is there: it is made and copied meanwhile.
+    """Each data set, its tensors on the device, and a function that tells whether the next one is ready.
 
-    `meanwhile` is done while the first is made.
+    The next one is made and copied while one is used; `meanwhile` is called while the first is made.
     """
     import torch
 

@@ -60,7 +60,7 @@ def offered(ask: Ask, form: int = PROMPTS) -> tuple[str, ...]:
 
 
 def main_picture(game: str, ask: Ask, pictures: Sequence[Picture], form: int = PROMPTS) -> Sequence[Picture]:
-    """Of the pictures in a prompt, the one that a small model looks at: the position itself, as it is now.
+    """The picture in a prompt that a small model looks at: that of the current position.
 
     Form 3 puts successive screens on top of each other, as a motion leaves a trace.
     """
@@ -83,19 +83,19 @@ _ACTIONS = re.compile(r"^Your actions:\n(?:\w+\n)*\n?", re.MULTILINE)
 
 
 def condensed(notes: str) -> str:
-    """Notes of a puzzle without what is always the same: its actions, and how a player asks."""
+    """Notes of a puzzle without its actions and the instructions for questions, which never change."""
     short = _ACTIONS.sub("", _REQUEST.sub("", notes))
     return re.sub(r"^ +", "", short, flags=re.MULTILINE).removeprefix("The conversation so far:\n").strip()
 
 
 def last_line(reply: str) -> str:
-    """What counts of a reply: its last line, without the label of an action."""
+    """The last line of a reply, without the label of an action."""
     lines = reply.strip().splitlines() or [""]
     return lines[-1].removeprefix("Action:").strip()[-LONGEST_REFUSED:]
 
 
 def clipped(prompt: list[int], most: int) -> list[int]:
-    """A prompt of at most so many tokens: its beginning and its end are kept."""
+    """A prompt of at most `most` tokens: its beginning and its end are kept."""
     if len(prompt) <= most:
         return prompt
     head = min(HEAD, most // 2)
@@ -203,10 +203,10 @@ _LABEL = re.compile(r"\\boxed\{|[^:]*:")
 
 
 class Offer:
-    """Answers of which a reply gives one.
+    """The answers that are allowed in a reply.
 
-    It may begin with anything: only after the label of an answer (`Action: e2e4`), or in a box, it goes on as
-    one of them does.
+    A reply may begin with any text. Only after the label of an answer (`Action: e2e4`), or in a box, it must
+    go on like one of the answers.
     """
 
     def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
@@ -256,7 +256,7 @@ _SHAPE = re.compile(r" ?(\d+)x(\d+)")
 
 
 class Mark(NamedTuple):
-    """What one piece says."""
+    """The meaning of one piece for the cursor."""
 
     new_line: bool = False
     """Whether it begins a line of a matrix."""

@@ -32,7 +32,7 @@ def write_margins(folder: Path, margins: Margins) -> None:
 
 
 def read_margins(folder: Path) -> Margins:
-    """Those of a model; none where they were measured with other weights."""
+    """The margins of a model; empty if they were measured with other weights."""
     file = folder / FILE
     if not file.is_file():
         return {}

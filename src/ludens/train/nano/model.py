@@ -24,7 +24,7 @@ from ludens.train.policy import Player, Policy
 
 
 class Sampler(Protocol):
-    """What draws replies: a small policy."""
+    """A small policy that draws replies."""
 
     @property
     def vocabulary(self) -> Vocabulary: ...
@@ -48,7 +48,7 @@ class Sampler(Protocol):
 
 
 class SeededSampler(Sampler, Protocol):
-    """What draws each reply by a seed of its own: a policy in training."""
+    """A policy in training, which draws each reply from a seed of its own."""
 
     def sample(
         self,
@@ -111,7 +111,7 @@ class NanoModel(Model):
         return Answer(text, "stop" if complete else "length", usage, self.spec, ms, tokens=tokens)
 
     def offer(self, request: Request) -> Sequence[str]:
-        """The answers of which the reply gives one; none where it is free."""
+        """The answers from which the reply must choose; empty if the reply is free."""
         assert request.ask is not None
         return offered(request.ask, self.sampler.prompts)
 
@@ -169,7 +169,7 @@ class LivePolicy(Policy):
 
     @cached_property
     def _models(self) -> dict[float, LiveModel]:
-        """Share of explored choices to the model that explores so many."""
+        """One model for each share of explored choices."""
         return {}
 
     def agent(self, *, blind: bool = False) -> Agent:

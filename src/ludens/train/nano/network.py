@@ -19,7 +19,7 @@ from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, NanoSize
 
 @dataclass(frozen=True)
 class Marks:
-    """What each piece of a vocabulary says about the cursor."""
+    """How each piece of a vocabulary moves the cursor."""
 
     new_line: Tensor
     places: Tensor
@@ -95,7 +95,7 @@ CAPTURES = -1
 
 
 class Graphs:
-    """Makes graphs, one after the other, in the same memory: earlier ones must not be called any more."""
+    """Makes graphs one after the other in the same memory: only the latest one may be called."""
 
     def __init__(self) -> None:
         self._last: torch.cuda.CUDAGraph | None = None
@@ -106,7 +106,7 @@ class Graphs:
         return Graphs() if device.type == "cuda" else None
 
     def capture(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph:
-        """The kernels of a function, which do not run meanwhile. Other threads may use the GPU."""
+        """Record the kernels of a function without running them. Other threads may use the GPU."""
         # Streams are taken in turn from a few, others for each priority: the one of an update in another
         # thread, which has the usual priority, must not be among those that capture.
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(priority=CAPTURES)
@@ -125,7 +125,7 @@ class Graphs:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No garbage is collected meanwhile: an old graph that is freed during a capture ends the capture."""
+    """Switch garbage collection off: an old graph that is freed during a capture ends the capture."""
     was = gc.isenabled()
     gc.disable()
     try:

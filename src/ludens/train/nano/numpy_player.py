@@ -241,9 +241,9 @@ TURNS = Lock()
 
 
 class PictureMemory:
-    """What a network saw in the latest pictures; computed once for equal pictures.
+    """The features of the latest pictures, computed once for equal pictures.
 
-    It keeps twice as many as were asked for at once: players at a table see several pictures in turn.
+    It keeps twice as many as were needed at once: the players of a game see several pictures in turn.
 
     Args:
         look: What it sees in a picture of bytes, (3, side, side).
@@ -277,7 +277,7 @@ def log_distribution(logits: Array) -> Array:
 
 
 class StoredSampler:
-    """What samplers of a stored model have in common: its vocabulary and its limits."""
+    """Base of the samplers of a stored model: its vocabulary and its limits."""
 
     def __init__(self, folder: Path, max_tokens: int, batch: int) -> None:
         self.model = StoredModel.read(folder)
@@ -381,7 +381,7 @@ def threads() -> ThreadPoolExecutor:
 
 
 def one_core() -> AbstractContextManager[object]:
-    """Matrices are multiplied on one core meanwhile.
+    """Multiply matrices on one core inside this context.
 
     Numpy's own threads wait for each other busily, which takes minutes where other processes run.
     """

@@ -36,7 +36,7 @@ def _field(number: int, value: int | bytes | str) -> bytes:
 
 
 def _before(number: int, size: int) -> bytes:
-    """What a field of so many bytes begins with."""
+    """The beginning of a field with `size` bytes."""
     return _varint(number << 3 | 2) + _varint(size)
 
 
@@ -64,7 +64,7 @@ def _value(name: str, dtype: str, shape: Sequence[int | str]) -> bytes:
 
 
 class Graph:
-    """Operators in order; each method returns the name of what it adds."""
+    """Operators in order; each method returns the name of the value that it adds."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

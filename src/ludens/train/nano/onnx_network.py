@@ -63,7 +63,7 @@ class _Builder:
         return np.concatenate([self.weights[f"{name}.weight"] for name in names])
 
     def linear(self, x: str, times: int, *names: str) -> str:
-        """Rows of x, rounded so many times with one scale for all, times the transposed matrix."""
+        """Rows of x, rounded `times` times with one scale for all, times the transposed matrix."""
         return self.product(self.rounded(x, times), self.matrix(*names))
 
     def linear_by_row(self, x: str, times: int, *names: str) -> str:
@@ -110,7 +110,7 @@ class _Builder:
         return reduce(self.add, reversed(sums))
 
     def convolved(self, x: str, side: int, times: int, name: str) -> str:
-        """A convolution of 3 by 3 cells, every second one, over what is positive in (cells, channels)."""
+        """A convolution of 3 by 3 cells, every second one, over the positive values of (cells, channels)."""
         graph, weight = self.graph, self.matrix(name)
         outputs, channels = weight.shape[:2]
         matrix = weight.transpose(0, 2, 3, 1).reshape(outputs, -1)
@@ -150,7 +150,7 @@ class _Builder:
         return self.shaped(self.rms(self.shaped(x, 1, -1, width // head, head), head), 1, -1, width)
 
     def attend(self, query: str, keys: str, values: str, *past: str) -> list[str]:
-        """What queries of (1, tokens, width) find.
+        """Attention with queries of (1, tokens, width).
 
         With keys and values of earlier tokens, each token looks at those and at tokens up to itself; keys and
         values of all tokens are returned too.
@@ -163,7 +163,7 @@ class _Builder:
         )  # fmt: skip
 
     def attend_half(self, x: str) -> str:
-        """What each of (1, tokens, 3 * width), queries, keys and values, finds; in numbers of 16 bits."""
+        """Attention within (1, tokens, 3 * width), queries, keys and values, in numbers of 16 bits."""
         graph, heads, head = self.graph, self.size.heads, self.size.width // self.size.heads
         by_head = graph.add("Transpose", self.shaped(x, -1, 3 * heads, head), perm=[1, 0, 2])
         sizes = graph.constant([2 * heads, heads], "int64")
@@ -267,7 +267,7 @@ def decoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
 
 
 def session(graph: bytes) -> Any:
-    """What runs a graph, on one core."""
+    """A session that runs a graph on one core."""
     import onnxruntime
 
     _share_arena()
@@ -277,7 +277,7 @@ def session(graph: bytes) -> Any:
     options.enable_mem_pattern = False
     options.add_session_config_entry("session.use_env_allocators", "1")
     inference = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    # It keeps the graph, with all weights, to be made again for other providers.
+    # Otherwise it keeps the graph with all weights, from which it could be made for other providers.
     inference._model_bytes = b""
     return inference
 
@@ -312,7 +312,7 @@ def dots_of_x86() -> bool:
 
 @cache
 def _share_arena() -> None:
-    """All sessions work in the same memory, which grows by what is asked for."""
+    """Let all sessions use the same memory, which grows by the requested size."""
     import onnxruntime as ort
 
     place = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)

@@ -66,7 +66,7 @@ SEQUENCES = 50_000
 """Of tokens that are kept of one kind of question."""
 
 Run = tuple[int, ...]
-"""Tokens in turn."""
+"""Successive tokens."""
 
 
 class OnnxEncoder:
@@ -135,14 +135,14 @@ class OnnxSpeaker:
         return logits
 
     def forget(self, tokens: int) -> None:
-        """Take back so many of the last tokens."""
+        """Remove this number of tokens from the end."""
         if tokens:
             del self._cursors[-tokens:]
             self._past = [np.ascontiguousarray(cache[:, :, :-tokens]) for cache in self._past]
 
 
 class Guesses:
-    """What a reply says next: what followed the same words in earlier ones.
+    """Guesses the next tokens of a reply: those that followed the same words in earlier replies.
 
     A wrong guess costs time and changes nothing else.
     """

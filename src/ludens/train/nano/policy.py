@@ -38,7 +38,7 @@ _ONE_BY_ONE = Lock()
 PICTURES = 2**29
 """Most bytes of pictures kept in memory, shrunk: ten times those of an iteration of the spy recipe."""
 THREADS = 4
-"""That shrink pictures."""
+"""Number of threads that shrink pictures."""
 ALIGNED = 16
 """Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
 FEW = 64
@@ -51,7 +51,7 @@ def padding_of(prompt: int, reply: int) -> int:
 
 
 def pictures_in_batch(count: int) -> int:
-    """At least so many, and one of a few numbers."""
+    """The size of a batch for at least `count` pictures, from a few possible sizes."""
     return -(-count // FEW) * FEW if count > FEW else 1 << (count - 1).bit_length()
 
 

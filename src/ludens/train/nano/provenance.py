@@ -56,7 +56,7 @@ def file_hash(file: Path) -> str:
 
 
 def means(losses: Sequence[float], parts: int = PARTS) -> list[float]:
-    """The mean loss in each of so many parts of a training."""
+    """The mean loss in each of `parts` equal parts of a training."""
     count = min(parts, len(losses))
     edges = [len(losses) * part // count for part in range(count + 1)] if count else []
     return [round(fmean(losses[a:b]), 4) for a, b in pairwise(edges)]
@@ -65,7 +65,7 @@ def means(losses: Sequence[float], parts: int = PARTS) -> list[float]:
 def origin_of_run(
     recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, range]
 ) -> dict[str, Any]:
-    """What is known when a run begins.
+    """The origin of weights, as far as it is known when a run begins.
 
     Args:
         parent: The weights from which it continues.
@@ -82,7 +82,7 @@ def origin_of_run(
 
 
 def origin_of_imitation(rounds: int, losses: Sequence[float], seconds: float, digest: str) -> dict[str, Any]:
-    """What is known of an imitation after some rounds."""
+    """The origin that an imitation adds after some rounds."""
     return {
         "rounds": rounds,
         "updates": len(losses),

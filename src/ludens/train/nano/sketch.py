@@ -200,7 +200,7 @@ class Sketch:
         return left, top, left + w, top + h
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        """What is chosen once for a picture."""
+        """A random choice that is made once for a picture."""
         if name not in self._choices:
             self._choices[name] = make()
         choice: T = self._choices[name]

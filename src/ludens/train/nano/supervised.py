@@ -173,7 +173,7 @@ FINE = 100_000
 
 @dataclass
 class NanoImitation:
-    """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
+    """Raises the likelihood of replies, round by round; checkpoints are stored between rounds.
 
     Args:
         optimizer: Warm-up, schedule and gradient clipping are taken from it.
@@ -233,7 +233,7 @@ class NanoImitation:
 
     @property
     def spent(self) -> float:
-        """Seconds since the first data set was there."""
+        """Seconds since the first data set was ready."""
         return self._before + (perf_counter() - self._began if self._began is not None else 0.0)
 
     def remaining_rounds(self) -> Iterator[int]:
@@ -369,7 +369,7 @@ class NanoImitation:
 
 @contextmanager
 def compiled(network: Network) -> Iterator[None]:
-    """Encoder and decoder are compiled meanwhile, once for texts of any length."""
+    """Compile encoder and decoder inside this context, once for texts of any length."""
     encoder, decoder = network.encoder, network.decoder
     encoder.forward = torch.compile(encoder.forward)  # type: ignore[method-assign]
     decoder.forward = torch.compile(decoder.forward, dynamic=True)  # type: ignore[method-assign]

@@ -34,7 +34,7 @@ def is_taught(game: Game) -> bool:
 
 
 def warning(game: Game) -> str | None:
-    """What to tell somebody who seats it at a game that it cannot play; None for others."""
+    """A warning for a user who seats nano at a game that it cannot play; None for other games."""
     if is_taught(game):
         return None
     row = ability(game)
@@ -48,7 +48,7 @@ def warning(game: Game) -> str | None:
 
 
 def ability(game: Game) -> Ability | None:
-    """What was measured in this game, with these options."""
+    """The measured ability in this game with these options."""
     changed = _changed(game)
     rows = (row for row in games_map() if row.game == game.name)
     return next((row for row in rows if dict(row.options) == changed), None)
@@ -72,7 +72,7 @@ def _read(file: Path, folder: Path) -> tuple[Ability, ...]:
 
 
 def fingerprint(folder: Path) -> str:
-    """What tells the weights in a folder from others."""
+    """A hash that identifies the weights in a folder."""
     try:
         return sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:16]
     except OSError:

@@ -73,7 +73,7 @@ W = TypeVar("W", bound=Mapping[str, Array])
 DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
 METADATA, NUMBERS, SETTINGS_HASH = "__metadata__", "numbers_sha256", "settings_sha256"
-"""In the header of a file of weights: what it says about itself, and there the hash of all numbers."""
+"""Keys in the header of a file of weights: its metadata, and there the hashes of numbers and settings."""
 MEAN = "mean"
 """There: the share and the origin of other weights, where these are the mean of two models."""
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<u2"), "I8": np.dtype("i1")}
@@ -160,7 +160,7 @@ def _whole(numbers: Any) -> bool:
 
 
 def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
-    """What the file of weights says about itself, and the hash of its numbers."""
+    """The metadata of a file of weights, and the hash of its numbers."""
     header, body = _header_and_body(file)
     metadata = header.get(METADATA, {})
     if not isinstance(metadata, dict):
@@ -263,7 +263,7 @@ class StoredModel:
         return self._checked(read_weights(self.folder / WEIGHTS))
 
     def opened(self) -> StoredWeights:
-        """The same, of which only what is used at the moment is in memory as float32."""
+        """The same weights; each is converted to float32 only when it is used."""
         return self._checked(StoredWeights(self.folder / WEIGHTS))
 
     def _checked(self, weights: W) -> W:
@@ -344,7 +344,7 @@ def write_roles(folder: Path, game: str, roles: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison of a model with what its file of weights says."""
+    """One comparison of a model with the metadata of its file of weights."""
 
     name: str
     ok: bool
@@ -376,7 +376,7 @@ def verify_model(folder: Path) -> list[Check]:
 
 
 def origin(folder: Path) -> dict[str, Any]:
-    """What a file of weights says about where they come from."""
+    """The origin of weights, as the metadata of their file states it."""
     metadata, _ = metadata_of(folder / WEIGHTS)
     return {name: _value(text) for name, text in metadata.items() if name not in ("format", NUMBERS)}
 
