@@ -28,7 +28,7 @@ from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
 from ludens.games.perceive import Perceive, board_of
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import NanoQuestion, short_prompt
 from ludens.train.nano.numpy_player import NumpySampler
 from ludens.train.nano.player import NUMPY_BATCH, SHIPPED
 from ludens.train.nano.weights import StoredModel
@@ -201,9 +201,8 @@ def read_share(
     sampler: NumpySampler, board: str, prompts: Sequence[str], pictures: Sequence[Any], states: Any
 ) -> float:
     """The share of cells that are right; a reply without a matrix has none."""
-    replies = sampler.sample(
-        [sampler.encode(prompt) for prompt in prompts], [[picture] for picture in pictures]
-    )
+    pairs = zip(prompts, pictures, strict=True)
+    replies = sampler.sample([NanoQuestion(sampler.encode(prompt), [shown]) for prompt, shown in pairs])
     view = view_of(make(f"perceive?board={board}"), RenderOptions(), 0)
     right = total = 0
     for tokens, state in zip(replies, states, strict=True):

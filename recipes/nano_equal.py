@@ -18,7 +18,7 @@ from time import process_time
 import ludens
 from ludens.core.view import Picture
 from ludens.models import model
-from ludens.train.nano.inputs import main_picture, short_prompt
+from ludens.train.nano.inputs import NanoQuestion, main_picture, short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
@@ -88,7 +88,7 @@ def main() -> None:
         for device, sampler_of_device in samplers.items():
             began = process_time()
             ids = sampler_of_device.encode(short_prompt(sample.game, sample.ask, sampler_of_device.prompts))
-            [reply] = sampler_of_device.sample([ids], [[picture]])
+            [reply] = sampler_of_device.sample([NanoQuestion(ids, [picture])])
             took[device].append(1000 * (process_time() - began))
             replies[device] = reply.completion_ids
         for device in devices:

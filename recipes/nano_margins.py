@@ -20,7 +20,7 @@ from nano_equal import FIRST_MOVES, games, positions
 import ludens
 from ludens.core.spec import parse_spec
 from ludens.core.view import Picture
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import NanoQuestion, short_prompt
 from ludens.train.nano.margins import write_margins
 from ludens.train.nano.onnx_player import EQUAL, OnnxSampler
 from ludens.train.nano.player import SHIPPED
@@ -49,7 +49,7 @@ def questions(specs: Sequence[str], seed: int) -> Iterator[tuple[ludens.Sample, 
 def measure(sampler: OnnxSampler, ids: list[int], picture: Picture) -> Array:
     """Of each token of the reply, by how much the two best differ, and the error of each coarse network."""
     *coarse, finest = EQUAL
-    [tokens] = sampler.sample([ids], [[picture]])
+    [tokens] = sampler.sample([NanoQuestion(ids, [picture])])
     reply = tokens.completion_ids
     exact = sampler.logits(finest, ids, reply, picture)
     pairs = np.argsort(exact, -1)[:, -2:]

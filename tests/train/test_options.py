@@ -27,6 +27,7 @@ from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.recipe import AdvantageOptions, LossOptions, OptimizerOptions, Recipe  # noqa: E402
 from ludens.train.update import Updater, policy_loss  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 from tests.train.test_update import batch, gradient  # noqa: E402
 
@@ -300,7 +301,7 @@ def test_explored_answers_have_the_log_probabilities_of_free_ones() -> None:
     learner = policy()
     count, answer = 400, learner.vocabulary.answer("2: B3")  # this policy often says "2:"
     prompts = [learner.encode("tic_tac_toe x\n")] * count
-    records = learner.sample(prompts, [[]] * count, range(count), answers=[("2: B3",)] * count)
+    records = learner.sample(questions(prompts, [[]] * count, range(count), answers=[("2: B3",)] * count))
     samples = [TokenSample(r.prompt_ids, r.completion_ids, r.logprobs) for r in records]
     said = {tuple(sample.completion_ids) for sample in samples}
     assert {reply for reply in said if reply[:2] == answer[:2]} == {answer}

@@ -199,6 +199,25 @@ class Vocabulary:
         return "".join(words)
 
 
+class NanoQuestion(NamedTuple):
+    """A prompt with its pictures, to which a sampler replies."""
+
+    prompt: list[int]
+    pictures: Sequence[Picture] = ()
+    seed: int | None = None
+    """Of the draws of a policy in training, which must not depend on the batch."""
+    answers: Sequence[str] = ()
+    """The answers from which the reply must choose; empty if the reply is free."""
+
+    @property
+    def picture(self) -> Picture | None:
+        """The last one: a small model looks at no other."""
+        return self.pictures[-1] if self.pictures else None
+
+    def offer(self, vocabulary: Vocabulary) -> Offer | None:
+        return Offer(vocabulary, self.answers) if self.answers else None
+
+
 _LABEL = re.compile(r"\\boxed\{|[^:]*:")
 
 
@@ -239,11 +258,6 @@ def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, reply: Sequence[int
         logits = row[tokens]
         row[:] = -np.inf
         row[tokens] = logits
-
-
-def offers_of(vocabulary: Vocabulary, answers: Sequence[Sequence[str]], rows: int) -> list[Offer | None]:
-    """Of every row, the offer; without any answers, none."""
-    return [Offer(vocabulary, some) if some else None for some in answers or [()] * rows]
 
 
 LINES = 32

@@ -8,18 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import NamedTuple, Protocol, Self, cast
+from typing import Protocol, Self, cast
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
 from ludens.models.generation import out_of_memory
 from ludens.models.settings import PromptOptions
-from ludens.train.nano.inputs import Vocabulary, main_picture, offered, short_prompt
+from ludens.train.nano.inputs import NanoQuestion, Vocabulary, main_picture, offered, short_prompt
 from ludens.train.policy import Player, Policy
 
 
@@ -37,38 +36,7 @@ class Sampler(Protocol):
 
     def encode(self, prompt: str) -> list[int]: ...
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        """Replies; where a prompt comes with answers, the reply gives one of them."""
-
-
-class SeededSampler(Sampler, Protocol):
-    """A policy in training, which draws each reply from a seed of its own."""
-
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]: ...
-
-
-class NanoQuestion(NamedTuple):
-    """A request in the queue of the batcher."""
-
-    prompt: list[int]
-    pictures: Sequence[Picture]
-    seed: int | None
-    """Of the draws, where they must not depend on the batch."""
-    answers: Sequence[str] = ()
-    """Where players are shown the legal moves, what may be answered."""
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]: ...
 
 
 class NanoModel(Model):
@@ -121,12 +89,11 @@ class NanoModel(Model):
             self._stop()
             self._loop = loop
             limits, splits = (self.sampler.batch, self._gather), out_of_memory
-            self._batcher = Batcher(self.answers, *limits, should_split=splits, in_thread=self._in_thread)
+            self._batcher = Batcher(self.replies, *limits, should_split=splits, in_thread=self._in_thread)
         return self._batcher
 
-    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, _, answers = zip(*questions, strict=True)
-        return self.sampler.sample(prompts, pictures, answers=answers)
+    def replies(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        return self.sampler.sample(questions)
 
     def _stop(self) -> None:
         batcher, self._batcher = self._batcher, None
@@ -145,10 +112,10 @@ class LiveModel(NanoModel):
         explore: Share of choices that are drawn evenly from the legal ones, whatever the weights prefer.
     """
 
-    def __init__(self, policy: SeededSampler, explore: float = 0.0) -> None:
+    def __init__(self, policy: Sampler, explore: float = 0.0) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
         super().__init__("nano/live", lambda: policy, gather=600.0, in_thread=False)
-        self._policy, self.explore = policy, explore
+        self.explore = explore
 
     def offer(self, request: Request) -> Sequence[str]:
         ask = request.ask
@@ -158,14 +125,13 @@ class LiveModel(NanoModel):
         random = stream(request.sampling.seed or 0, "explore")
         return (ask.format.write(random.choice(ask.legal)),) if random.random() < self.explore else ()
 
-    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, seeds, answers = zip(*questions, strict=True)
-        replies = self._policy.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
-        return [replace(reply, explored=bool(few)) for reply, few in zip(replies, answers, strict=True)]
+    def replies(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        replies = zip(super().replies(questions), questions, strict=True)
+        return [replace(reply, explored=bool(question.answers)) for reply, question in replies]
 
 
 class LivePolicy(Policy):
-    """A policy that draws replies itself (`SeededSampler`): its players use the weights in training."""
+    """A policy that draws replies itself (`Sampler`): its players use the weights in training."""
 
     @cached_property
     def _models(self) -> dict[float, LiveModel]:
@@ -179,7 +145,7 @@ class LivePolicy(Policy):
         return Player(self._live(share), policy=self)
 
     def _live(self, explore: float = 0.0) -> LiveModel:
-        return self._models.setdefault(explore, LiveModel(cast(SeededSampler, self), explore))
+        return self._models.setdefault(explore, LiveModel(cast(Sampler, self), explore))
 
     def _twin(self) -> Self:
         """A shallow copy with players of its own."""

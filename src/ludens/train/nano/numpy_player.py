@@ -22,12 +22,11 @@ from ludens.models.chat import Tokens
 from ludens.train.nano.inputs import (
     NOWHERE,
     Mark,
-    Offer,
+    NanoQuestion,
     TextCursor,
     clipped,
     marks_of,
     offer_to,
-    offers_of,
     shrink,
 )
 from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
@@ -301,31 +300,22 @@ class NumpySampler(StoredSampler):
         self._temperature, self._random = temperature, np.random.default_rng(0)
         self._memory = PictureMemory(lambda picture: network.look(picture), size.side)
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        offers = offers_of(self.vocabulary, answers, len(prompts))
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         with TURNS, one_core():
-            looks = self._memory.looks([some[-1] if some else None for some in pictures])
-            groups = alike(prompts, cores())
-            parts = ([[each[n] for n in group] for group in groups] for each in (prompts, looks, offers))
+            looks = self._memory.looks([question.picture for question in questions])
+            groups = alike([question.prompt for question in questions], cores())
+            parts = ([[items[n] for n in group] for group in groups] for items in (questions, looks))
             parts_of_replies = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
             replies = dict(zip(chain(*groups), chain(*parts_of_replies), strict=True))
-        fixed = self._temperature or 1.0, self._suppressed
-        rows = enumerate(zip(prompts, pictures, strict=True))
-        return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
+        settings = self._temperature or 1.0, self._suppressed
+        rows = enumerate(questions)
+        return [Tokens(row.prompt, *replies[number], *settings, row.pictures) for number, row in rows]
 
     def _speak(
-        self,
-        prompts: Sequence[list[int]],
-        looks: Sequence[Array],
-        offers: Sequence[Offer | None],
-        random: np.random.Generator,
+        self, questions: Sequence[NanoQuestion], looks: Sequence[Array], random: np.random.Generator
     ) -> list[tuple[list[int], list[float]]]:
+        prompts = [question.prompt for question in questions]
+        offers = [question.offer(self.vocabulary) for question in questions]
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
         replies: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))

@@ -21,7 +21,7 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, marks_of, offer_to, offers_of
+from ludens.train.nano.inputs import HEAD, Mark, NanoQuestion, TextCursor, marks_of, offer_to
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
@@ -190,10 +190,15 @@ class TokenReply(NamedTuple):
         return len(self.values) < len(self.tokens)
 
 
-Question = tuple[tuple[int, ...], str, tuple[str, ...]]
-"""Prompt, hash of the picture, and answers: what a reply depends on."""
+Key = tuple[tuple[int, ...], str, tuple[str, ...]]
+"""Prompt, hash of the picture, and answers: a reply depends on nothing else."""
 REPLIES = 1_000
 """Latest replies that are kept: a blind player is often asked the same again."""
+
+
+def _key(question: NanoQuestion) -> Key:
+    picture = question.picture
+    return tuple(question.prompt), picture.hash if picture else "", tuple(question.answers)
 
 
 class OnnxSampler(StoredSampler):
@@ -209,68 +214,51 @@ class OnnxSampler(StoredSampler):
         self._memories: dict[Precision, PictureMemory] = {}
         self._decoders: dict[Precision, OnnxDecoder] = {}
         self._guesses = Guesses()
-        self._latest: dict[Question, TokenReply] = {}
+        self._latest: dict[Key, TokenReply] = {}
 
     def kind(self, prompt: Sequence[int]) -> str:
         return self.vocabulary.decode(prompt[:KIND])
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        last = [some[-1] if some else None for some in pictures]
-        hashes = [picture.hash if picture else "" for picture in last]
-        offered = [tuple(some) for some in answers or [()] * len(prompts)]
-        questions = [*zip(map(tuple, prompts), hashes, offered, strict=True)]
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        keys = [_key(question) for question in questions]
         with TURNS, one_core():
-            replies = {question: self._latest[question] for question in questions if question in self._latest}
-            new = {question: n for n, question in enumerate(questions) if question not in replies}
-            offers = offers_of(self.vocabulary, [offered[n] for n in new.values()], len(new))
-            new_replies = self._replies(
-                [prompts[n] for n in new.values()], [last[n] for n in new.values()], offers
-            )
-            replies |= zip(new, new_replies, strict=True)
+            replies = {key: self._latest[key] for key in keys if key in self._latest}
+            pairs = zip(keys, questions, strict=True)
+            new = {key: question for key, question in pairs if key not in replies}
+            replies |= zip(new, self._replies([*new.values()]), strict=True)
             self._keep(replies)
-        rows = zip(prompts, (replies[question] for question in questions), pictures, strict=True)
+        rows = zip(questions, (replies[key] for key in keys), strict=True)
         return [
-            Tokens(prompt, [*reply.tokens], [*reply.values], 1.0, self._suppressed, some)
-            for prompt, reply, some in rows
+            Tokens(row.prompt, [*reply.tokens], [*reply.values], 1.0, self._suppressed, row.pictures)
+            for row, reply in rows
         ]
 
-    def _keep(self, replies: Mapping[Question, TokenReply]) -> None:
-        for question, reply in replies.items():
-            self._latest.pop(question, None)
-            self._latest[question] = reply
-        for question in [*islice(self._latest, max(len(self._latest) - REPLIES, 0))]:
-            del self._latest[question]
+    def _keep(self, replies: Mapping[Key, TokenReply]) -> None:
+        for key, reply in replies.items():
+            self._latest.pop(key, None)
+            self._latest[key] = reply
+        for key in [*islice(self._latest, max(len(self._latest) - REPLIES, 0))]:
+            del self._latest[key]
 
-    def _replies(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Picture | None],
-        offers: Sequence[Offer | None],
-    ) -> list[TokenReply]:
+    def _replies(self, questions: Sequence[NanoQuestion]) -> list[TokenReply]:
         replies: dict[int, TokenReply] = {}
         drafts: dict[int, list[int]] = {}
         for number, rung in enumerate(self._rungs):
-            open_questions = [n for n in range(len(prompts)) if n not in replies]
-            all_margins = {n: self._margin(prompts[n], number) for n in open_questions}
+            pending = [n for n in range(len(questions)) if n not in replies]
+            all_margins = {n: self._margin(questions[n].prompt, number) for n in pending}
             margins = {n: margin for n, margin in all_margins.items() if margin is not None}
             if not margins:
                 continue
-            looks = self._memory(rung.look).looks([pictures[n] for n in margins])
+            rows = [questions[n] for n in margins]
+            looks = self._memory(rung.look).looks([row.picture for row in rows])
             speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
-            questions = [prompts[n] for n in margins], speakers, [offers[n] for n in margins]
             begun = [drafts.get(n, ()) for n in margins]
-            spoken = threads().map(self._reply, *questions, margins.values(), begun)
+            spoken = threads().map(self._reply, rows, speakers, margins.values(), begun)
             attempts = dict(zip(margins, spoken, strict=True))
             replies |= {n: reply for n, reply in attempts.items() if not reply.in_doubt}
             drafts = {n: reply.tokens for n, reply in attempts.items() if reply.in_doubt}
             self.doubts[rung] += sum(n not in replies for n in margins)
-        return [replies[n] for n in range(len(prompts))]
+        return [replies[n] for n in range(len(questions))]
 
     def _margin(self, prompt: Sequence[int], number: int) -> float | None:
         margins = self._margins.get(self.kind(prompt), ())
@@ -304,14 +292,10 @@ class OnnxSampler(StoredSampler):
         return self._decoders[precision]
 
     def _reply(
-        self,
-        prompt: list[int],
-        speaker: OnnxSpeaker,
-        offer: Offer | None,
-        margin: float,
-        draft: Sequence[int],
+        self, question: NanoQuestion, speaker: OnnxSpeaker, margin: float, draft: Sequence[int]
     ) -> TokenReply:
         """Until two tokens differ by less than the margin. A draft is guessed first."""
+        prompt, offer = question.prompt, question.offer(self.vocabulary)
         tokens: list[int] = []
         values: list[float] = []
         new, ahead = prompt, GUESSED

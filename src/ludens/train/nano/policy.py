@@ -26,7 +26,7 @@ from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.train import sharding
-from ludens.train.nano.inputs import PROMPTS, Offer, Vocabulary, clipped, offers_of, shrink
+from ludens.train.nano.inputs import PROMPTS, NanoQuestion, Offer, Vocabulary, clipped, shrink
 from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
@@ -148,40 +148,28 @@ class NanoPolicy(LivePolicy):
             logits = self.network.logits(features, tokens, longest)
         return drawn_values(self._distribution(logits, temperature), ids, mask)
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[TokenRecord]:
-        """Draw a reply to each prompt; with seeds, none depends on the others.
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
+        """Draw a reply to each question; if all have seeds, no reply depends on the others.
 
         Log-probabilities are those of free replies, also where a reply gives one of some answers.
         """
-        draws = Draws(seeds, self.longest_reply) if seeds is not None else None
-        offers = offers_of(self.vocabulary, answers, len(prompts))
         with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
-            return self._sample(prompts, pictures, draws, offers)
+            return self._sample(questions)
 
-    def _sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        draws: Draws | None,
-        offers: Sequence[Offer | None],
-    ) -> list[TokenRecord]:
-        rows = [TokenSample(prompt, [], [], images) for prompt, images in zip(prompts, pictures, strict=True)]
+    def _sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
+        seeds = [question.seed for question in questions if question.seed is not None]
+        draws = Draws(seeds, self.longest_reply) if len(seeds) == len(questions) else None
+        offers = [question.offer(self.vocabulary) for question in questions]
+        prompts = [question.prompt for question in questions]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         if self.aligned:
             more = padding_of(ids.shape[1], self.longest_reply + 1)  # it reads its last token, too
             ids = F.pad(ids, (more, 0), value=self.vocabulary.pad)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
-        tokens, values, features = list[Tensor](), list[Tensor](), self._features(rows)
+        tokens, values, features = list[Tensor](), list[Tensor](), self._features(questions)
         replies: list[list[int]] = [[] for _ in offers] if any(offers) else []
-        complete = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
+        complete = torch.zeros(len(questions), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
             batch = TokenBatch.of(ids, padding, self._marks)
@@ -201,10 +189,10 @@ class NanoPolicy(LivePolicy):
                 speaker.say(token)
         ids_drawn, logprobs_drawn = torch.stack(tokens, 1).tolist(), torch.stack(values, 1).tolist()
         records = []
-        for row, ids_row, values_row in zip(rows, ids_drawn, logprobs_drawn, strict=True):
+        for question, ids_row, values_row in zip(questions, ids_drawn, logprobs_drawn, strict=True):
             length = ids_row.index(end) + 1 if end in ids_row else len(ids_row)
             fields = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
-            records.append(TokenRecord(row.prompt_ids, *fields, row.pictures))
+            records.append(TokenRecord(question.prompt, *fields, question.pictures))
         return records
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
@@ -224,12 +212,12 @@ class NanoPolicy(LivePolicy):
         on = self.device.type == "cuda"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
-    def _features(self, samples: Iterable[TokenSample]) -> Tensor:
+    def _features(self, samples: Iterable[TokenSample | NanoQuestion]) -> Tensor:
         """Features of the last picture of every sample."""
         pictures, numbers = self._picture_batch(samples)
         return self.see(pictures)[numbers]
 
-    def _picture_batch(self, samples: Iterable[TokenSample]) -> tuple[Tensor, Tensor]:
+    def _picture_batch(self, samples: Iterable[TokenSample | NanoQuestion]) -> tuple[Tensor, Tensor]:
         """The last pictures of all samples, each once although players share them, and which is whose."""
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}

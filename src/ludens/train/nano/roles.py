@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ludens.core.game import Game
-from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
+from ludens.train.nano.inputs import NanoQuestion
 from ludens.train.nano.model import LivePolicy, Sampler
 from ludens.train.nano.weights import ROLES, read_roles, write_roles
 from ludens.train.policy import Scores, TokenSample
@@ -63,22 +63,12 @@ class RoleSampler(Generic[S]):
             places[self.role(prompt)].append(place)
         return dict(sorted(places.items()))
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[TokenRecord]:
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
         records: dict[int, TokenRecord] = {}
-        for role, places in self.shares(prompts).items():
-            own: list[Any] = [[prompts[p] for p in places], [pictures[p] for p in places]]
-            if seeds is not None:
-                own.append([seeds[p] for p in places])
-            offered = [answers[p] for p in places] if answers else ()
-            records |= zip(places, self.samplers[role].sample(*own, answers=offered), strict=True)
-        return [records[place] for place in range(len(prompts))]
+        for role, places in self.shares([question.prompt for question in questions]).items():
+            own = [questions[place] for place in places]
+            records |= zip(places, self.samplers[role].sample(own), strict=True)
+        return [records[place] for place in range(len(questions))]
 
 
 class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):
