@@ -24,7 +24,7 @@ from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.checks import check  # noqa: E402
-from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.dataset import DeviceData, ImitationData, SampleShape, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, padding_of  # noqa: E402
 from ludens.train.nano.supervised import NanoImitation, surprises  # noqa: E402
@@ -238,11 +238,11 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
         assert (padding_of(prompt, reply) + prompt + reply - 1) % 16 == 0
         assert padding_of(prompt, reply) < 16
     policy, data = dataset()
-    there, rows = Uploaded.of(data, policy.device), np.arange(12)
+    there, rows = DeviceData.of(data, policy.device), np.arange(12)
     found = []
     for aligned in (16, 1):
         monkeypatch.setattr("ludens.train.nano.policy.ALIGNED", aligned)
-        found.append(surprises(policy, data, there, rows, SupervisedOptions(), torch.Generator()))
+        found.append(surprises(policy, there, rows, SupervisedOptions(), torch.Generator()))
     assert torch.allclose(*found, atol=1e-5)
 
 
@@ -254,13 +254,13 @@ def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> Non
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
     [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, pinned=True)
     imitation = NanoImitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
-    there, jitter = Uploaded.of(data, policy.device), torch.Generator("cuda")
+    there, jitter = DeviceData.of(data, policy.device), torch.Generator("cuda")
     first, *others = data.batches(16, "0")
-    imitation._step(data, first, there, jitter, 0.1)
+    imitation._step(there, first, jitter, 0.1)
     torch.cuda.set_sync_debug_mode("error")
     try:
         for rows in others:
-            imitation._step(data, rows, there, jitter, 0.1)
+            imitation._step(there, rows, jitter, 0.1)
     finally:
         torch.cuda.set_sync_debug_mode("default")
 

@@ -68,9 +68,7 @@ def supervised_transformers(recipe: Recipe, folder: Path, say: Say) -> Transform
         if not ranks.from_first(folder.is_dir):
             policy = _imitated(recipe, folder, say)
             ranks.check_equal(policy.parameters())
-            if ranks.world()[0] == 0:
-                save_whole(policy, folder)
-            ranks.wait()
+            save_whole(policy, folder)
         path = str(folder)
     return TransformersPolicy.read(path, recipe.model, seed)
 

@@ -158,10 +158,7 @@ class League:
         gone = self.population.add(iteration)
         self._freeze(_member(iteration))
         if self._folder is not None:
-            whole = self.policy.whole()
-            if ranks.world()[0] == 0:
-                save_whole(whole, self._folder / f"{iteration:06d}")
-            ranks.wait()
+            save_whole(self.policy.whole(), self._folder / f"{iteration:06d}")
         for member in gone:  # its files stay: a run may go on from a checkpoint in which it is a member
             self._drop(_member(member))
 

@@ -54,7 +54,7 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
         if isinstance(policy, NanoPolicy) and recipe.iterations and recipe.rehearsal.share:
             rehearsal = Rehearsal(recipe, policy)
-            say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
+            say(f"rehearsal: {len(rehearsal):,} replies of other games")
     trainer = Trainer(recipe, policy, folder, rehearsal)
     if (latest := ranks.from_first(Checkpoints(folder).latest)) is not None:
         trainer.resume(latest)
@@ -147,10 +147,9 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
         _imitate(recipe, policy, folder, say)
     ranks.check_equal(policy.parameters())
+    save_whole(policy, target)
     if ranks.world()[0] == 0:
-        save_whole(policy, target)
         rmtree(folder / ROUNDS, ignore_errors=True)
-    ranks.wait()
     return policy
 
 

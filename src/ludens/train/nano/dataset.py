@@ -259,9 +259,10 @@ def _without_pictures(name: str) -> tuple[Part, int]:
 
 
 @dataclass
-class Uploaded:
-    """The arrays of a data set on the device: an update then copies nothing but the numbers of its rows."""
+class DeviceData:
+    """A data set with its arrays on the device: an update then copies nothing but the numbers of its rows."""
 
+    dataset: ImitationData
     prompts: Tensor
     replies: Tensor
     prompt_lengths: Tensor
@@ -271,11 +272,12 @@ class Uploaded:
     pictures: Tensor
 
     @staticmethod
-    def of(dataset: ImitationData, device: torch.device) -> Uploaded:
+    def of(dataset: ImitationData, device: torch.device) -> DeviceData:
         import torch
 
-        arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
-        return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
+        arrays = [getattr(dataset, field.name) for field in fields(DeviceData)[1:]]
+        tensors = (torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
+        return DeviceData(dataset, *tensors)
 
     def number(self, rows: Array) -> Tensor:
         """Numbers of rows, copied to the device without waiting for it."""
@@ -287,8 +289,8 @@ class Uploaded:
 
 def uploaded(
     datasets: Iterable[ImitationData], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[ImitationData, Uploaded, Callable[[], bool]]]:
-    """Each data set, its tensors on the device, and a function that tells whether the next one is ready.
+) -> Iterator[tuple[DeviceData, Callable[[], bool]]]:
+    """Each data set on the device, and a function that tells whether the next one is ready.
 
     The next one is made and copied while one is used; `meanwhile` is called while the first is made.
     """
@@ -297,22 +299,22 @@ def uploaded(
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
-    def take() -> tuple[ImitationData, Uploaded] | None:
+    def take() -> DeviceData | None:
         dataset = next(waiting, None)
         if dataset is None:
             return None
         with torch.cuda.stream(stream) if stream else nullcontext():
-            tensors = Uploaded.of(dataset, device)
+            data = DeviceData.of(dataset, device)
         if stream:
             stream.synchronize()
             dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
-        return dataset, tensors
+        return data
 
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(take)
         if meanwhile is not None:
             meanwhile()
-        while (pair := coming.result()) is not None:
+        while (data := coming.result()) is not None:
             coming = ahead.submit(take)
-            yield *pair, coming.done
-            del pair
+            yield data, coming.done
+            del data

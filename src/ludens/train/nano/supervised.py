@@ -24,7 +24,7 @@ from ludens.train.beside import quick_switches
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
 from ludens.train.nano.changes import PictureDraws, changed
-from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
+from ludens.train.nano.dataset import PARTS, Array, DeviceData, ImitationData, SampleShape, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy, padding_of
@@ -86,52 +86,37 @@ def orthogonal(matrices: Tensor) -> Tensor:
 
 
 def surprises(
-    policy: NanoPolicy,
-    dataset: ImitationData,
-    tensors: Uploaded,
-    rows: Array,
-    options: SupervisedOptions,
-    generator: torch.Generator,
+    policy: NanoPolicy, data: DeviceData, rows: Array, options: SupervisedOptions, generator: torch.Generator
 ) -> Tensor:
     """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
-        tensors: The same, on the device.
         rows: Numbers of the samples of all ranks, in any order.
         generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
-    everyone = np.concatenate(dataset.parts(rows))
+    everyone = np.concatenate(data.dataset.parts(rows))
     rank, size = ranks.world()
     share = slice(rank, None, size)
-    parts = dataset.parts(everyone[share])
+    parts = data.dataset.parts(everyone[share])
     if not parts:
         return torch.zeros(0, device=policy.device, requires_grad=True)
-    numbers = tensors.number(np.concatenate(parts))
-    pictures = tensors.pictures[tensors.picture[numbers]]
+    numbers = data.number(np.concatenate(parts))
+    pictures = data.pictures[data.picture[numbers]]
     draws = PictureDraws(generator, len(everyone), share)
-    pictures = changed(pictures, options, draws, tensors.steady[numbers])
+    pictures = changed(pictures, options, draws, data.steady[numbers])
     sizes = list(map(len, parts))
     each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
-    return torch.cat([_surprise(policy, dataset, tensors, *part) for part in each])
+    return torch.cat([_surprise(policy, data, *part) for part in each])
 
 
-def _surprise(
-    policy: NanoPolicy,
-    dataset: ImitationData,
-    tensors: Uploaded,
-    rows: Array,
-    numbers: Tensor,
-    features: Tensor,
-) -> Tensor:
+def _surprise(policy: NanoPolicy, data: DeviceData, rows: Array, numbers: Tensor, features: Tensor) -> Tensor:
     """The same for rows of similar length; `numbers` are theirs on the device."""
-    width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+    width, height = int(data.dataset.prompt_lengths[rows].max()), int(data.dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
-    ids = torch.cat([tensors.prompts[numbers, -width:], tensors.replies[numbers, :height]], 1).long()
-    lengths = tensors.reply_lengths[numbers]
+    ids = torch.cat([data.prompts[numbers, -width:], data.replies[numbers, :height]], 1).long()
+    lengths, padding = data.reply_lengths[numbers], more + width - data.prompt_lengths[numbers]
     mask = (torch.arange(height, device=features.device)[None] < lengths[:, None]).float()
-    values = policy.values(
-        F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[numbers], mask, features
-    )
+    values = policy.values(F.pad(ids, (more, 0)), padding, mask, features)
     return -values.sum(1) / lengths
 
 
@@ -144,20 +129,23 @@ class Rehearsal:
         self.seed = recipe.run.seed
         shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
-        [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
-        if not len(self.dataset):
+        [dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
+        if not len(dataset):
             raise BadOption(
                 "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
                 "does not know."
             )
-        self.tensors = Uploaded.of(self.dataset, policy.device)
+        self.data = DeviceData.of(dataset, policy.device)
+
+    def __len__(self) -> int:
+        return len(self.data.dataset)
 
     def backward(self, step: int) -> float:
         """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
-        size = min(self.batch, len(self.dataset))
-        rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
+        size = min(self.batch, len(self))
+        rows = np.random.default_rng([self.seed, step]).permutation(len(self))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
-        losses = surprises(self.policy, self.dataset, self.tensors, rows, self.options, changes)
+        losses = surprises(self.policy, self.data, rows, self.options, changes)
         loss = losses.sum() / size
         (self.weight * loss).backward()
         return float(sum(ranks.gather(float(loss.detach()))))
@@ -267,8 +255,8 @@ class NanoImitation:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
-        for dataset, tensors, ready in uploaded(datasets, self.policy.device, meanwhile):
-            number = self.rounds_done
+        for data, ready in uploaded(datasets, self.policy.device, meanwhile):
+            number, dataset = self.rounds_done, data.dataset
             if self._began is None:
                 self._began = perf_counter()
             else:
@@ -281,8 +269,8 @@ class NanoImitation:
                     dataset.left_out,
                 )
             self.digest = sha256(f"{self.digest} {dataset.digest}".encode()).hexdigest()
-            self._round(number, dataset, tensors, ready)
-            del dataset, tensors
+            self._round(number, data, ready)
+            del data, dataset
             self.rounds_done = number + 1
             self._store()
             began = perf_counter()
@@ -305,16 +293,14 @@ class NanoImitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(
-        self, number: int, dataset: ImitationData, tensors: Uploaded, ready: Callable[[], bool]
-    ) -> None:
+    def _round(self, number: int, data: DeviceData, ready: Callable[[], bool]) -> None:
         jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
-        steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
+        steps = self.options.epochs * max(1, len(data.dataset) // self.options.batch)
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
-        for rows in self._batches(number, dataset, ready):
+        for rows in self._batches(number, data.dataset, ready):
             progress = self.progress(number, len(losses) / steps)
-            losses.append(self._step(dataset, rows, tensors, jitter, progress))
+            losses.append(self._step(data, rows, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
                 loss = sum(ranks.gather(float(losses[-1])))
                 self.report(number, self.progress(number, len(losses) / steps), loss)
@@ -333,11 +319,9 @@ class NanoImitation:
                     return
                 yield rows
 
-    def _step(
-        self, dataset: ImitationData, rows: Array, tensors: Uploaded, jitter: torch.Generator, progress: float
-    ) -> Tensor:
+    def _step(self, data: DeviceData, rows: Array, jitter: torch.Generator, progress: float) -> Tensor:
         """One update; every rank learns from its share of the rows. Returns the loss of that share."""
-        loss = surprises(self.policy, dataset, tensors, rows, self.options, jitter).sum() / len(rows)
+        loss = surprises(self.policy, data, rows, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
