@@ -6,12 +6,15 @@ the package, so that the same benchmark can measure two checkouts of it (`benchm
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import process_time
-from typing import Protocol
+from typing import Any, Protocol
 
 from ludens.core.errors import UnknownName
 from ludens.core.loading import load
@@ -90,6 +93,14 @@ def bench(name: str) -> Bench:
     return benchmark
 
 
+def figures_of(module: str, *words: object) -> dict[str, Any]:
+    """Run a module in a process of its own: the figures that it prints as JSON in its last line."""
+    command = [sys.executable, "-m", module, *map(str, words)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    figures: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    return figures
+
+
 def rate(work: Callable[[int], int], seconds: float) -> float:
     """Units of work per second of CPU time: the median of three rounds, after one warm-up call.
 
@@ -105,8 +116,8 @@ def rate(work: Callable[[int], int], seconds: float) -> float:
 
 
 def _round(work: Callable[[int], int], seconds: float, seed: int) -> float:
-    done, started = 0, process_time()
-    while (spent := process_time() - started) < seconds or not done:
+    units, began = 0, process_time()
+    while (spent := process_time() - began) < seconds or not units:
         seed += 1
-        done += work(seed)
-    return done / spent
+        units += work(seed)
+    return units / spent

@@ -72,18 +72,18 @@ def measure(name: str, seconds: float, root: Path) -> tuple[list[Row], str]:
     path = os.pathsep.join([str(root / "src"), str(ROOT)])
     command = [sys.executable, "-m", "benchmarks.against", name, str(seconds)]
     environment = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_TIMEOUT, check=False
     )
-    rows = [Row(**json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
-    error = (done.stderr.strip().splitlines() or ["no error message"])[-1] if done.returncode else ""
+    rows = [Row(**json.loads(line)) for line in process.stdout.splitlines() if line.startswith("{")]
+    error = (process.stderr.strip().splitlines() or ["no error message"])[-1] if process.returncode else ""
     return rows, error
 
 
 def _git(*words: str) -> None:
-    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise UsageError(f"git {' '.join(words[:2])} failed: {done.stderr.strip().splitlines()[-1]}")
+    process = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise UsageError(f"git {' '.join(words[:2])} failed: {process.stderr.strip().splitlines()[-1]}")
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ PLAYERS["breakthrough"] = {
 }
 
 
-def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
+def measure(name: str, player: str, episodes: int = EPISODES) -> Estimate:
     """The mean return of these players; in Breakthrough sides are swapped after every game."""
     game = make(name)
-    seating = PLAYERS[name][who]
+    seating = PLAYERS[name][player]
     values = []
     for seed in range(episodes):
         seats = dict(seating)
@@ -53,10 +53,10 @@ def measure(name: str, who: str, episodes: int = EPISODES) -> Estimate:
 
 def rows(names: list[str], episodes: int) -> Iterator[str]:
     for name in names:
-        for who in PLAYERS[name]:
-            score = measure(name, who, episodes)
+        for player in PLAYERS[name]:
+            score = measure(name, player, episodes)
             yield (
-                f"{name:18} {who:8} {score.mean:9.3f}  [{score.low:.3f}, {score.high:.3f}]"
+                f"{name:18} {player:8} {score.mean:9.3f}  [{score.low:.3f}, {score.high:.3f}]"
                 f"  n {score.n}  se {score.standard_error:.4f}"
             )
 

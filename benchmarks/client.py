@@ -36,7 +36,7 @@ def rows(seconds: float) -> Iterator[Row]:
     """Picture calls to a local server, 64 concurrent, per second of the client's CPU time."""
     folder = os.environ.get(VARIABLE)
     calls = max(200, round(1500 * seconds))
-    for row in measure(calls=calls, others=Path(folder) if folder else None):
+    for row in measure(calls=calls, environment=Path(folder) if folder else None):
         ours = row["client"] == "ludens"
         yield Row(
             f"{row['client']} {row['version']}",
@@ -59,22 +59,22 @@ def setup(folder: Path) -> None:
 
 
 def measure(
-    calls: int = 2000, concurrency: int = 64, others: Path | None = None, latency: float = 0.02
+    calls: int = 2000, concurrency: int = 64, environment: Path | None = None, latency: float = 0.02
 ) -> list[dict[str, Any]]:
     """One row per client: `client`, `version`, `calls`, `cpu_ms`, `wall_ms`, and `ratio` to ours.
 
     Args:
         calls: Measured calls; the slower clients make a quarter of them.
         concurrency: Calls in flight.
-        others: The folder that `setup` made; without it only our client is measured.
+        environment: The folder that `setup` made; without it only our client is measured.
         latency: Seconds the server takes to answer.
     """
     with tempfile.TemporaryDirectory() as folder, serving(latency) as url:
         picture = Path(folder) / "picture.png"
         picture.write_bytes(picture_png())
         rows = [_measure_client(sys.executable, "ludens", url, picture, calls, concurrency)]
-        if others is not None:
-            python, fewer = _python(others), max(1, calls // 4)
+        if environment is not None:
+            python, fewer = _python(environment), max(1, calls // 4)
             rows += [_measure_client(python, name, url, picture, fewer, concurrency) for name in OTHERS]
     for row in rows:
         row["ratio"] = row["cpu_ms"] / rows[0]["cpu_ms"]
@@ -113,16 +113,18 @@ def _measure_client(
     script = str(_FOLDER / "client_process.py")
     command = [python, script, client, url, str(picture), str(calls), str(concurrency)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT, cwd=picture.parent)
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT, cwd=picture.parent
+        )
     except OSError:
         folder = Path(python).parents[1]
         raise BadFile(f"no Python environment in {folder}; make it with {_SETUP}.") from None
     except subprocess.TimeoutExpired:
         raise UsageError(f"{client} did not finish {calls} calls within {_TIMEOUT} s.") from None
-    if done.returncode:
-        last = (done.stderr.strip() or "no error message").splitlines()[-1]
+    if process.returncode:
+        last = (process.stderr.strip() or "no error message").splitlines()[-1]
         raise UsageError(f"{client} could not be measured: {last}")
-    row: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    row: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return row
 
 

@@ -108,10 +108,10 @@ async def measure(name: str, url: str, png: bytes, calls: int, concurrency: int)
     number, call, close = CLIENTS[name](url, png, concurrency)
 
     async def run(amount: int) -> None:
-        left = iter(range(amount))
+        remaining = iter(range(amount))
 
         async def worker() -> None:
-            for _ in left:
+            for _ in remaining:
                 text = await call()
                 if text != EXPECTED:
                     raise SystemExit(f"{name} read {text!r} instead of {EXPECTED!r}")

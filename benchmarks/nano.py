@@ -71,22 +71,22 @@ def _onnx_rows(weights: Mapping[str, Array], picture: Array, seconds: float) -> 
 def _median_ms(reply: Callable[[], None], seconds: float) -> float:
     """Milliseconds of CPU time: the median of as many replies as there is time for."""
     reply()
-    found: list[float] = []
+    times: list[float] = []
     began = process_time()
-    while not found or process_time() - began < seconds:
+    while not times or process_time() - began < seconds:
         start = process_time()
         reply()
-        found.append(1000 * (process_time() - start))
-    return median(found)
+        times.append(1000 * (process_time() - start))
+    return median(times)
 
 
 def _speed(random: np.random.Generator) -> float:
     """Thousand millions of operations per second of CPU time, on matrices of this network."""
     a = random.normal(size=(256, 256)).astype(np.float32)
     b = random.normal(size=(256, 1024)).astype(np.float32)
-    found = []
+    times = []
     for _ in range(9):
         start = process_time()
         a @ b
-        found.append(process_time() - start)
-    return 2 * 256 * 256 * 1024 / max(median(found), 1e-6) / 1e9
+        times.append(process_time() - start)
+    return 2 * 256 * 256 * 1024 / max(median(times), 1e-6) / 1e9

@@ -118,12 +118,12 @@ def _textarena() -> Callable[[int], int]:
     def work(seed: int) -> int:
         random = stream(seed, "bench")
         env.reset(num_players=2, seed=seed)
-        free, done = list(range(9)), False
-        while not done:
+        free, over = list(range(9)), False
+        while not over:
             env.get_observation()
             cell = random.choice(free)
             free.remove(cell)
-            done, _ = env.step(action=f"[{cell}]")
+            over, _ = env.step(action=f"[{cell}]")
         env.close()
         return 1
 

@@ -55,10 +55,10 @@ def rows(seconds: float) -> Iterator[Row]:
 def _pictures(game: str) -> Callable[[int], int]:
     perceive = make("perceive", board=game)
     view = view_of(perceive, RenderOptions(), 0)
-    shown = [perceive.start(seed) for seed in range(_PICTURES)]
+    states = [perceive.start(seed) for seed in range(_PICTURES)]
 
     def work(seed: int) -> int:
-        view.image(shown[seed % _PICTURES], "viewer").data_uri()
+        view.image(states[seed % _PICTURES], "viewer").data_uri()
         return 1
 
     return work
@@ -90,10 +90,10 @@ def _moves(game: str, seats: tuple[str, str], bot: str) -> Callable[[int], int]:
     """Moves of an opponent in positions of its own games against random play."""
     from ludens.agents import agent
 
-    made = make(game)
-    view = view_of(made, RenderOptions(), 0)
-    player = agent(bot, made).sit(made, seats[1], stream(0, "bench"))
-    asks = asyncio.run(_asks(player, made.start(0), view, seats))
+    rules = make(game)
+    view = view_of(rules, RenderOptions(), 0)
+    player = agent(bot, rules).sit(rules, seats[1], stream(0, "bench"))
+    asks = asyncio.run(_asks(player, rules.start(0), view, seats))
 
     async def batch(start: int) -> None:
         for place in range(4):

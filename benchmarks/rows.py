@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from pathlib import Path
 from time import process_time
 from zlib import crc32
 
-from benchmarks import ROOT, Row
+from benchmarks import Row, figures_of
 from benchmarks.runs import memory_used
 from ludens.core.episode import Episode
 from ludens.run.engine import Engine, make_executor
@@ -37,13 +36,11 @@ TARGET = 50_000.0
 
 def rows(seconds: float) -> Iterator[Row]:
     """Episodes of a large run that are read per second of a core, to resume the run and to report it."""
-    command = [sys.executable, "-m", "benchmarks.rows", str(max(100, round(50_000 * seconds)))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    figures = figures_of("benchmarks.rows", max(100, round(50_000 * seconds)))
     episodes = figures["episodes"]
     note = f"{episodes:,.0f} episodes, {figures['megabytes']:.0f} MB at most"
-    for what in ("resume", "report"):
-        yield Row(what, episodes / figures[what], "episodes/s", TARGET, note=note)
+    for work in ("resume", "report"):
+        yield Row(work, episodes / figures[work], "episodes/s", TARGET, note=note)
 
 
 def write_run(folder: Path, episodes: int) -> Plan:
@@ -91,12 +88,12 @@ def measure(episodes: int) -> dict[str, float]:
             plan = write_run(folder, number)
             began = process_time()
             with Store(folder, plan) as store:
-                missing = sum(1 for _ in store.pending())
+                pending = sum(1 for _ in store.pending())
             opened = process_time()
             render(load_results([folder]), "table")
-            ended = process_time()
-    seconds = {"resume": opened - began, "report": ended - opened}
-    return {"episodes": plan.total() - missing, **seconds, "megabytes": memory_used()}
+            end = process_time()
+    seconds = {"resume": opened - began, "report": end - opened}
+    return {"episodes": plan.total() - pending, **seconds, "megabytes": memory_used()}
 
 
 if __name__ == "__main__":

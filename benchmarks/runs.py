@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -19,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks import ROOT, Row
+from benchmarks import Row, figures_of
 from benchmarks.client import serving
 from ludens.core.config import PlayConfig
 from ludens.core.episode import Usage
@@ -70,10 +69,7 @@ def _child(
 ) -> dict[str, Any]:
     """Run `measure` in a child process."""
     suite = f"game={game}&first={first}&second={second}&episodes={episodes}&horizon={horizon}"
-    command = [sys.executable, "-m", "benchmarks.runs", suite, spec, str(flying), str(workers)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    return figures_of("benchmarks.runs", suite, spec, flying, workers)
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ class _Timed(Executor):
 
     async def start(self, store: Store | None = None) -> None:
         await self._inner.start(store)
-        self._started = perf_counter()
+        self._began = perf_counter()
 
     async def play(self, job: Job) -> Outcome:
         return await self._inner.play(job)
@@ -147,22 +143,24 @@ class _Timed(Executor):
         return self._inner.counts
 
     async def close(self) -> None:
-        self.seconds = perf_counter() - self._started
+        self.seconds = perf_counter() - self._began
         await self._inner.close()
 
 
 def _cpu() -> float:
     both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, both))
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, both))
 
 
-def memory_used(who: int = resource.RUSAGE_SELF) -> float:
+def memory_used(process: int = resource.RUSAGE_SELF) -> float:
     """Peak memory in MB of this process, or of its largest child."""
     status = Path("/proc/self/status")
-    if who == resource.RUSAGE_SELF and status.exists():  # ru_maxrss includes the parent's memory before exec
+    if (
+        process == resource.RUSAGE_SELF and status.exists()
+    ):  # ru_maxrss includes the parent's memory before exec
         [line] = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
         return int(line.split()[1]) / 2**10
-    return resource.getrusage(who).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    return resource.getrusage(process).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 if __name__ == "__main__":

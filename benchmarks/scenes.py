@@ -19,27 +19,27 @@ _TARGET = 1000
 def rows(seconds: float) -> Iterator[Row]:
     """Pairs of pictures per hour of one core (of the card, with CUDA)."""
     for generator in (Clevr(), ChartPairs()):
-        what = f"pairs of {generator.name}"
+        name = f"pairs of {generator.name}"
         try:
             ready = generator.resolved()
             line = ready.prepare()
         except MissingExtra as error:
-            yield Row(what, None, "pairs/h", note=str(error))
+            yield Row(name, None, "pairs/h", note=str(error))
             continue
         rate = _rate(ready, seconds)
         if isinstance(ready, Clevr):
             paper = f"the paper: {_PAPER:.0f} on an A100; {line}"
-            yield Row(what, rate, "pairs/h", _TARGET, rate / _PAPER, paper)
+            yield Row(name, rate, "pairs/h", _TARGET, rate / _PAPER, paper)
         else:
-            yield Row(what, rate, "pairs/h", note=line)
+            yield Row(name, rate, "pairs/h", note=line)
 
 
 def _rate(generator: Generator, seconds: float) -> float:
     """Pairs per hour of CPU time, after one that loads the libraries."""
     clock = perf_counter if isinstance(generator, Clevr) and generator.variant == "cuda" else process_time
     generator.make(0)
-    made, started = 0, clock()
-    while (spent := clock() - started) < seconds or not made:
-        made += 1
-        generator.make(made)
-    return 3600 * made / spent
+    pairs, began = 0, clock()
+    while (spent := clock() - began) < seconds or not pairs:
+        pairs += 1
+        generator.make(pairs)
+    return 3600 * pairs / spent

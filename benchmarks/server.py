@@ -55,10 +55,10 @@ class _Protocol(asyncio.Protocol):
 
 def first_legal(request: bytearray, end: int) -> bytes:
     """The first action in the last list of legal actions, as spelled in the JSON body."""
-    found = request.rfind(_LEGAL, 0, end)
-    if found < 0:
+    place = request.rfind(_LEGAL, 0, end)
+    if place < 0:
         return _DEFAULT
-    start = found + len(_LEGAL)
+    start = place + len(_LEGAL)
     return bytes(request[start : request.find(b"\\n", start, end)]).split(b",", 1)[0]
 
 

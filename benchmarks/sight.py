@@ -28,7 +28,7 @@ from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.draw import Picture
 from ludens.games.perceive import Perceive, board_of
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import NanoQuestion, short_prompt
 from ludens.train.nano.numpy_player import NumpySampler
 from ludens.train.nano.player import NUMPY_BATCH, SHIPPED
 from ludens.train.nano.weights import StoredModel
@@ -40,7 +40,7 @@ Names = Sequence[Sequence[str]]
 
 
 def framed(image: Image.Image, share: float = 0.1) -> Image.Image:
-    """The picture in a white frame, so many of its sides wide on each side."""
+    """The picture in a white frame, whose width is this share of its side."""
     edge = round(share * image.width)
     whole = Image.new("RGB", (image.width + 2 * edge, image.height + 2 * edge), WHITE)
     whole.paste(image, (edge, edge))
@@ -48,7 +48,7 @@ def framed(image: Image.Image, share: float = 0.1) -> Image.Image:
 
 
 def shifted(image: Image.Image, x: int, y: int) -> Image.Image:
-    """The picture moved by so many pixels of 512; what leaves it is lost."""
+    """The picture moved by x and y of 512 pixels; parts beyond its edge are lost."""
     whole = Image.new("RGB", image.size, WHITE)
     whole.paste(image, (x * image.width // SIDE, y * image.height // SIDE))
     return whole
@@ -158,12 +158,12 @@ def by_python_chess(board: str, names: Names) -> Image.Image:
                 colour, kind = name.split()
                 piece = chess.Piece(chess.PIECE_NAMES.index(kind), colour == "white")
                 position.set_piece_at(chess.square(column, 7 - row), piece)
-    drawn = cairosvg.svg2png(svg.board(position, size=SIDE).encode())
-    return Image.open(io.BytesIO(drawn)).convert("RGB")
+    png = cairosvg.svg2png(svg.board(position, size=SIDE).encode())
+    return Image.open(io.BytesIO(png)).convert("RGB")
 
 
 def _sign(name: str) -> str:
-    """What is written into a cell; nothing where it stays as it is."""
+    """The text in a cell; empty for a blank one."""
     if " " in name and name not in ("open and blank", "a mine"):
         return _chessman(name)
     return {"empty": "", "hidden": "", "open and blank": "", "a mine": "*"}.get(name, name)
@@ -187,26 +187,25 @@ def questions(board: str, seeds: range) -> Sequence[tuple[str, Image.Image, Any,
     """Prompt, picture, state and names of the cells of each question."""
     game = make(f"perceive?board={board}")
     assert isinstance(game, Perceive)
-    codes, asked = board_of(board, RenderOptions()).codes, []
+    codes, all_questions = board_of(board, RenderOptions()).codes, []
     for seed in seeds:
         state, view = game.start(seed), view_of(game, RenderOptions(size=SIDE), seed)
         ask = build_ask(view, state, "viewer", "image", PlayConfig())
         names = [[codes[code] for code in row] for row in state.matrix]
         picture = Image.fromarray(ask.observation.images[0].rgb())
-        asked.append((short_prompt("perceive", ask), picture, state, names))
-    return asked
+        all_questions.append((short_prompt("perceive", ask), picture, state, names))
+    return all_questions
 
 
 def read_share(
     sampler: NumpySampler, board: str, prompts: Sequence[str], pictures: Sequence[Any], states: Any
 ) -> float:
     """The share of cells that are right; a reply without a matrix has none."""
-    drawn = sampler.sample(
-        [sampler.encode(prompt) for prompt in prompts], [[picture] for picture in pictures]
-    )
+    pairs = zip(prompts, pictures, strict=True)
+    replies = sampler.sample([NanoQuestion(sampler.encode(prompt), [shown]) for prompt, shown in pairs])
     view = view_of(make(f"perceive?board={board}"), RenderOptions(), 0)
     right = total = 0
-    for tokens, state in zip(drawn, states, strict=True):
+    for tokens, state in zip(replies, states, strict=True):
         truth = [code for row in state.matrix for code in row]
         total += len(truth)
         try:
@@ -222,21 +221,20 @@ def table(
     folder: Path, episodes: int, boards: Sequence[str] = BOARDS, rows: Sequence[str] = ()
 ) -> dict[str, dict[str, float]]:
     """The share of cells that are right, by row and board; all rows by default."""
-    stored = StoredModel.read(folder)
-    sampler = NumpySampler.read(folder, 0.0, stored.max_tokens, NUMPY_BATCH)
+    sampler = NumpySampler(folder, 0.0, StoredModel.read(folder).max_tokens, NUMPY_BATCH)
     results: dict[str, dict[str, float]] = {}
     for board in boards:
         prompts, pictures, states, names = zip(*questions(board, range(episodes)), strict=True)
-        shown: dict[str, list[Image.Image]] = {}
+        images_of_rows: dict[str, list[Image.Image]] = {}
         for name, change in CHANGES.items():
             if not rows or name in rows:
-                shown[name] = [change(picture) for picture in pictures]
-        for name, (draw, needed, drawable) in RENDERERS.items():
-            if (not rows or name in rows) and board in drawable and all(map(find_spec, needed)):
-                shown[name] = [draw(board, cells) for cells in names]
-        for name, images in shown.items():
-            made = [Picture(np.asarray(image.convert("RGB"))) for image in images]
-            results.setdefault(name, {})[board] = read_share(sampler, board, prompts, made, states)
+                images_of_rows[name] = [change(picture) for picture in pictures]
+        for name, (draw, modules, drawable) in RENDERERS.items():
+            if (not rows or name in rows) and board in drawable and all(map(find_spec, modules)):
+                images_of_rows[name] = [draw(board, cells) for cells in names]
+        for name, images in images_of_rows.items():
+            in_colour = [Picture(np.asarray(image.convert("RGB"))) for image in images]
+            results.setdefault(name, {})[board] = read_share(sampler, board, prompts, in_colour, states)
     return results
 
 
@@ -254,9 +252,9 @@ def main() -> None:
     for name, shares in results.items():
         cells = (f"{100 * shares[board]:.1f}" if board in shares else "–" for board in BOARDS)
         print(f"| {name} | {' | '.join(cells)} |")
-    for name, (_, needed, _) in RENDERERS.items():
-        if missing := [module for module in needed if not find_spec(module)]:
-            print(f"{name} is left out: {', '.join(missing)} not installed.")
+    for name, (_, modules, _) in RENDERERS.items():
+        if missing_modules := [module for module in modules if not find_spec(module)]:
+            print(f"{name} is left out: {', '.join(missing_modules)} not installed.")
 
 
 if __name__ == "__main__":

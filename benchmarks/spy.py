@@ -47,8 +47,8 @@ def rows(seconds: float) -> Iterator[Row]:
     """Scripted games with four civilians and two rounds of clues, per second of one core."""
     yield Row("pairs drawn and encoded", rate(_pairs(), seconds), "pairs/s", 400)
     yield Row("games without rendering", rate(_games(Script("nothing")), seconds), "games/s", 300)
-    drawn = rate(_games(Script("image", encodes=True)), seconds)
-    yield Row("games with all pictures drawn and encoded", drawn, "games/s", 60)
+    games = rate(_games(Script("image", encodes=True)), seconds)
+    yield Row("games with all pictures drawn and encoded", games, "games/s", 60)
     count = max(1, min(GAMES, round(GAMES * seconds)))
     speed, peak = _in_flight(count)
     note = f"{count:,} games, {IN_FLIGHT} in flight, {speed:,.0f} games/s; the target is an upper limit"
@@ -93,7 +93,7 @@ def _in_flight(count: int) -> tuple[float, float]:
         async for _ in rollouts(game, agents, range(count), concurrency=IN_FLIGHT):
             pass
 
-    started = process_time()
+    began = process_time()
     asyncio.run(run())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return count / (process_time() - started), peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    return count / (process_time() - began), peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -92,12 +92,12 @@ class Bench:
 
     def policy(self, **options: Any) -> TransformersPolicy:
         self.model.requires_grad_(True)  # LoRA froze them
-        chosen = {"temperature": 1.0, "max_tokens": self.work.tokens, "varlen": False, "feature_cache": 0}
+        defaults = {"temperature": 1.0, "max_tokens": self.work.tokens, "varlen": False, "feature_cache": 0}
         return TransformersPolicy(
-            self.model, self.processor, ModelOptions(kind="hf", pixel_cache=4096, **{**chosen, **options})
+            self.model, self.processor, ModelOptions(kind="hf", pixel_cache=4096, **{**defaults, **options})
         )
 
-    def generate(self, count: int, what: str, **options: Any) -> Row:
+    def generate(self, count: int, way: str, **options: Any) -> Row:
         """Replies to so many prompts with one picture each, in one batch."""
         sampler = self.policy(batch=count, **options).sampler
 
@@ -107,19 +107,19 @@ class Bench:
             return [answer.tokens for answer in answers if answer.tokens]
 
         def work() -> None:
-            self.answers[what] = asyncio.run(ask())
+            self.answers[way] = asyncio.run(ask())
 
         tokens = count * self.work.tokens
-        return self._row(f"generate {count}, {what}", work, tokens)
+        return self._row(f"generate {count}, {way}", work, tokens)
 
-    def update(self, what: str, micro: int, **options: Any) -> Row:
+    def update(self, way: str, micro: int, **options: Any) -> Row:
         """One pass over samples, without a reference."""
-        drawn = self.answers["plain"]
-        samples = [_sample(drawn[number % len(drawn)], number) for number in range(self.work.samples)]
+        replies = self.answers["plain"]
+        samples = [_sample(replies[number % len(replies)], number) for number in range(self.work.samples)]
         policy = self.policy(**options)
         updater = Updater(policy, OptimizerOptions(lr=1e-6, micro=micro), LossOptions(kl=0.0), 1000)
         tokens = sum(len(sample.prompt_ids) + len(sample.completion_ids) for sample in samples)
-        row = self._row(f"update {what}", lambda: updater.update(samples, None), tokens)
+        row = self._row(f"update {way}", lambda: updater.update(samples, None), tokens)
         if options.get("lora"):
             policy.model.unload()
         policy.base.model.language_model.gradient_checkpointing_disable()
@@ -154,13 +154,13 @@ class Bench:
 
         cuda = self.model.device.type == "cuda"
         clock = perf_counter if cuda else process_time
-        started = clock()
+        began = clock()
         work()
         if cuda:
             torch.cuda.synchronize()
-        return clock() - started
+        return clock() - began
 
-    def _row(self, what: str, work: Callable[[], Any], tokens: int) -> Row:
+    def _row(self, name: str, work: Callable[[], Any], tokens: int) -> Row:
         """Tokens per second: the median of calls after a first one, which compiles."""
         import torch
 
@@ -172,17 +172,17 @@ class Bench:
         while sum(calls) < self.seconds:
             calls.append(self._timed(work))
         seconds = median(calls)
-        value, done = tokens / seconds, what.partition(",")[0]
+        value, work_name = tokens / seconds, name.partition(",")[0]
         notes = [f"{seconds:.3g} s, the first time {first:.3g} s"]
-        if what.endswith("plain"):
-            self.plain[done] = value
-        elif done in self.plain:
-            notes.insert(0, _times(value, self.plain[done]))
+        if name.endswith("plain"):
+            self.plain[work_name] = value
+        elif work_name in self.plain:
+            notes.insert(0, _times(value, self.plain[work_name]))
         if cuda:
             notes.append(f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
-        before = MEASURED.get(what) if self.size == "3b" else None
+        before = MEASURED.get(name) if self.size == "3b" else None
         target = None if before is None else tokens / before
-        return Row(what, value, "tokens/s", target, note="; ".join(notes))
+        return Row(name, value, "tokens/s", target, note="; ".join(notes))
 
 
 def rows(seconds: float, size: str = "tiny") -> Iterator[Row]:
@@ -199,7 +199,7 @@ def rows(seconds: float, size: str = "tiny") -> Iterator[Row]:
     micro = bench.work.micro
     static: dict[str, Any] = {"kv_cache": "static"}
     fast: dict[str, Any] = {**static, "varlen": True}
-    known: dict[str, Any] = {"varlen": True, "feature_cache": 1024}
+    once: dict[str, Any] = {"varlen": True, "feature_cache": 1024}
     # The kernel of `varlen` stays on once it is used: what does without it comes first.
     yield bench.generate(few, "plain")
     yield bench.generate(few, "static cache", **static)
@@ -209,11 +209,11 @@ def rows(seconds: float, size: str = "tiny") -> Iterator[Row]:
     yield Row("games, one at a time, plain", plain, "games/s")
     yield bench.generate(many, "static cache, varlen", **fast)
     yield bench.generate(many, "static cache, varlen, features once", **fast, feature_cache=1024)
-    yield bench.update("LoRA, features once", micro, lora=16, **known)
-    yield bench.update("LoRA, features once, checkpointing", 2 * micro, lora=16, checkpointing=True, **known)
-    yield bench.update("full, features once", micro, **known)
+    yield bench.update("LoRA, features once", micro, lora=16, **once)
+    yield bench.update("LoRA, features once, checkpointing", 2 * micro, lora=16, checkpointing=True, **once)
+    yield bench.update("full, features once", micro, **once)
     games = bench.work.games
-    engine = bench.games(games, games, **static, **known)
+    engine = bench.games(games, games, **static, **once)
     note = f"{_times(engine, plain)}; {bench.work.game_tokens} tokens a reply"
     yield Row(f"games, {games} at a time", engine, "games/s", GAMES_TARGET * plain, note=note)
 

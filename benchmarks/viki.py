@@ -25,15 +25,15 @@ TYPICAL, LONGEST = 1.0, 10.0
 def rows(seconds: float) -> Iterator[Row]:
     """Time and states of searches in 1,000 scenes (fewer below one second); samples and pictures."""
     count = TASKS if seconds >= 1 else max(3, int(TASKS * seconds))
-    started = process_time()
+    began = process_time()
     scenes = [generate(seed) for seed in range(count)]
-    rate = 60 * count / (process_time() - started)
+    rate = 60 * count / (process_time() - began)
     times, states = [], []
     for scene in scenes:
         for task, limit, expected in _queries(scene):
-            started = process_time()
+            began = process_time()
             result = shortest_plan(task, limit=limit)
-            times.append(process_time() - started)
+            times.append(process_time() - began)
             states.append(float(result.states))
             assert expected is None or (result.plan is not None) == expected
     times.sort()
@@ -65,11 +65,11 @@ def _queries(scene: Scene) -> Iterator[tuple[Scene, int | None, bool | None]]:
 
 def _pictures(scenes: Sequence[Scene], seconds: float) -> float:
     """Maps of different scenes at 512x512: drawn, encoded, base64."""
-    drawn = Map(RenderOptions())
+    pictures = Map(RenderOptions())
 
     def work(seed: int) -> int:
         scene = scenes[seed % len(scenes)]
-        drawn.picture(FloorPlan(scene)).data_uri()
+        pictures.picture(FloorPlan(scene)).data_uri()
         return 1
 
     for seed in range(min(100, len(scenes))):  # sprites are painted once

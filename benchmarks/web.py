@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
-from benchmarks import ROOT, Row
+from benchmarks import Row, figures_of
 from benchmarks.runs import memory_used
 from benchmarks.web_play import play_rows
 from ludens.agents import agent
@@ -44,7 +43,8 @@ _SUITE = "benchmarks.runs:BenchSuite"
 
 def rows(seconds: float) -> Iterator[Row]:
     """A run of 50,000 episodes is opened, an episode is replayed, 200 people play at once."""
-    figures = measure_apart(max(100, round(EPISODES_IN_RUN * min(1.0, seconds))), max(5, round(60 * seconds)))
+    size = max(100, round(EPISODES_IN_RUN * min(1.0, seconds)))
+    figures = figures_of("benchmarks.web", size, max(5, round(60 * seconds)))
     count = figures["episodes"]
     yield Row(
         f"open a run of {count:,} episodes",
@@ -58,14 +58,6 @@ def rows(seconds: float) -> Iterator[Row]:
     note = f"p95 {figures['step_p95']:.1f} ms, the first {figures['first_step']:.0f} ms; two pictures"
     yield Row("replay step, breakthrough", figures["step"], "ms", STEP_MS, note=note)
     yield from play_rows(seconds)
-
-
-def measure_apart(episodes: int, steps: int) -> dict[str, Any]:
-    """Run `measure` in a child process."""
-    command = [sys.executable, "-m", "benchmarks.web", str(episodes), str(steps)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return figures
 
 
 async def measure(episodes: int, steps: int) -> dict[str, Any]:
@@ -92,23 +84,23 @@ async def measure(episodes: int, steps: int) -> dict[str, Any]:
 
 
 async def _open(client: ClientSession, episodes: int) -> dict[str, Any]:
-    started = perf_counter()
+    began = perf_counter()
     first = await _get(client, "/run/large")
-    opened, text = perf_counter() - started, first
-    while _shown(text) < episodes:
+    opened, text = perf_counter() - began, first
+    while _episodes_counted(text) < episodes:
         await asyncio.sleep(1.5)  # as pages do
         text = await _get(client, "/run-results/large")
-    everything, again = perf_counter() - started, perf_counter()
+    everything, again = perf_counter() - began, perf_counter()
     await _get(client, "/run/large")
     return {
         "open": opened,
-        "shown": _shown(first),
+        "shown": _episodes_counted(first),
         "all": everything,
         "again": perf_counter() - again,
     }
 
 
-def _shown(text: bytes) -> int:
+def _episodes_counted(text: bytes) -> int:
     """How many episodes the numbers of a page are about."""
     found = re.search(rb"([\d,]+) of [\d,]+ episodes", text)
     return int(found[1].replace(b",", b"")) if found else 0
@@ -117,12 +109,12 @@ def _shown(text: bytes) -> int:
 async def _replay(client: ClientSession, steps: int) -> dict[str, float]:
     times = []
     for step in range(steps):
-        started = perf_counter()
+        began = perf_counter()
         address = f"/replay?key=bench%3Abench%3A0%3A0&step={step}"
         page = (await _get(client, f"/episode-step{address}")).decode()
         for picture in re.findall(r'src="(/episode-picture/[^"]+)"', page):
             await _get(client, unescape(picture))
-        times.append(1000 * (perf_counter() - started))
+        times.append(1000 * (perf_counter() - began))
     rest = times[1:]
     return {"first_step": times[0], "step": median(rest), "step_p95": quantiles(rest, n=20)[-1]}
 
@@ -139,11 +131,11 @@ async def _write_run(folder: Path, game: str, seats: tuple[str, str], episodes: 
     plan: Plan = make_plan(name, {"bench": "bot/random"})
     folder.mkdir()
     (folder / "run.json").write_bytes(plan.to_json())
-    played = make(game)
-    agents = {seat: agent("bot/random", played) for seat in seats}
+    game_played = make(game)
+    agents = {seat: agent("bot/random", game_played) for seat in seats}
     jobs = list(plan.jobs)
     config = plan.chosen["bench"].config
-    episode = await play(played, agents, jobs[0].seed, config=config)
+    episode = await play(game_played, agents, jobs[0].seed, config=config)
     with (folder / EPISODES).open("wb") as file:
         for job in jobs:
             data = replace(episode, seed=job.seed).to_json()

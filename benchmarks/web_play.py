@@ -80,8 +80,8 @@ def measure_moves(
             finally:
                 server.terminate()
     after = getrusage(RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - float(starting)
-    return waits, used / len(waits) * 1000  # a little too much: the moves before everybody has arrived
+    cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - float(starting)
+    return waits, cpu_seconds / len(waits) * 1000  # a little too much: the moves before everybody has arrived
 
 
 async def _play(root: str, people: int, seconds: float, games: Sequence[dict[str, str]]) -> list[float]:
@@ -102,25 +102,25 @@ async def _person(
             reply.raise_for_status()
             base = reply.url.path
         async with http.ws_connect(f"{base}/socket") as socket:
-            view, turn, counted = await _asked(socket, 0), 0, 0
-            while perf_counter() < end or not counted:  # on a busy machine, too, everybody moves once
+            view, turn, moves = await _next_question(socket, 0), 0, 0
+            while perf_counter() < end or not moves:  # on a busy machine, too, everybody moves once
                 await asyncio.sleep(_FASTEST + random.random() * (_SLOWEST - _FASTEST))
                 if view["ended"]:
                     (await http.post(f"{base}/again")).release()
-                    view = await _asked(socket, turn, ends=False)
+                    view = await _next_question(socket, turn, ends=False)
                     continue
                 turn = view["turn"]
                 typed = random.choice(view["legal"]) if view["legal"] else "What do you see?"
                 move = orjson.dumps({"move": typed, "turn": turn}).decode()
-                started = perf_counter()
+                began = perf_counter()
                 await socket.send_str(move)
-                view = await _asked(socket, turn)
-                if started > begin:
-                    waits.append((perf_counter() - started) * 1000)
-                    counted += 1
+                view = await _next_question(socket, turn)
+                if began > begin:
+                    waits.append((perf_counter() - began) * 1000)
+                    moves += 1
 
 
-async def _asked(socket: ClientWebSocketResponse, turn: int, ends: bool = True) -> dict[str, Any]:
+async def _next_question(socket: ClientWebSocketResponse, turn: int, ends: bool = True) -> dict[str, Any]:
     """The next question after this turn, or the end."""
     while True:
         view: dict[str, Any] = orjson.loads(await socket.receive_str())

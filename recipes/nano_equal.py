@@ -18,13 +18,13 @@ from time import process_time
 import ludens
 from ludens.core.view import Picture
 from ludens.models import model
-from ludens.train.nano.inputs import main_picture, short_prompt
+from ludens.train.nano.inputs import NanoQuestion, main_picture, short_prompt
 from ludens.train.nano.model import NanoModel, Sampler
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess")
 QUESTIONS = ("perceive", "qa", "rule")
 FIRST_MOVES = 12
-"""Moves of a game of which one is taken."""
+"""One move of each game is taken from its first moves: this many."""
 OWN = frozenset(("files", *QUESTIONS))
 """Games that need options."""
 
@@ -35,7 +35,7 @@ def games() -> list[str]:
 
 
 def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
-    """What players of one game are asked, with what they see, from a random move on."""
+    """The questions to players of one game with their pictures, from a random move on."""
     game = ludens.make(spec)
     seats = {seat: ludens.agent("bot/random", game) for seat in game.seats}
     config = ludens.PlayConfig(horizon=FIRST_MOVES)
@@ -47,24 +47,24 @@ def positions(spec: str, seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
 
 def prompts(specs: Sequence[str], seed: int) -> Iterator[tuple[str, ludens.Sample, Picture]]:
     """One position of each game in turn, without end."""
-    left = list(specs)
+    playable = list(specs)
     for number in count(seed):
-        for spec in list(left):
+        for spec in list(playable):
             try:
-                found = next(positions(spec, number), None)
+                position = next(positions(spec, number), None)
             except ludens.LudensError as error:
                 print(f"{spec} is left out: {error}", flush=True)
-                left.remove(spec)
+                playable.remove(spec)
                 continue
-            if found is not None:
-                yield spec, *found
+            if position is not None:
+                yield spec, *position
 
 
 def sampler(spec: str, device: str) -> Sampler:
-    made = model(f"{spec}{'&' if '?' in spec else '?'}device={device}")
-    if not isinstance(made, NanoModel):
+    player = model(f"{spec}{'&' if '?' in spec else '?'}device={device}")
+    if not isinstance(player, NanoModel):
         raise ludens.LudensError(f"{spec} is not a small model.")
-    return made.sampler
+    return player.sampler
 
 
 def main() -> None:
@@ -75,20 +75,20 @@ def main() -> None:
     parser.add_argument("--prompts", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=3_000)
     parser.add_argument("--each", type=int, default=500, help="prompts after which figures are printed")
-    asked = parser.parse_args()
-    devices = ["numpy", *(asked.device or ["onnx"])]
-    samplers = {device: sampler(asked.model, device) for device in devices}
+    options = parser.parse_args()
+    devices = ["numpy", *(options.device or ["onnx"])]
+    samplers = {device: sampler(options.model, device) for device in devices}
     equal: Counter[str] = Counter()
     by_game: dict[str, Counter[str]] = defaultdict(Counter)
     took: dict[str, list[float]] = defaultdict(list)
     for number, (spec, sample, picture) in enumerate(
-        islice(prompts(asked.games or games(), asked.seed), asked.prompts), 1
+        islice(prompts(options.games or games(), options.seed), options.prompts), 1
     ):
         replies = {}
-        for device, chosen in samplers.items():
+        for device, sampler_of_device in samplers.items():
             began = process_time()
-            ids = chosen.encode(short_prompt(sample.game, sample.ask, chosen.prompts))
-            [reply] = chosen.sample([ids], [[picture]])
+            ids = sampler_of_device.encode(short_prompt(sample.game, sample.ask, sampler_of_device.prompts))
+            [reply] = sampler_of_device.sample([NanoQuestion(ids, [picture])])
             took[device].append(1000 * (process_time() - began))
             replies[device] = reply.completion_ids
         for device in devices:
@@ -96,13 +96,13 @@ def main() -> None:
             equal[device] += same
             by_game[spec][device] += same
         by_game[spec]["all"] += 1
-        if number % asked.each == 0 or number == asked.prompts:
-            told = (f"{d}: {equal[d]} equal, median {median(took[d]):.0f} ms" for d in devices)
-            print(f"{number} prompts of {len(by_game)} games; {'; '.join(told)}", flush=True)
-    for spec, found in by_game.items():
-        unlike = {device: found["all"] - found[device] for device in devices[1:]}
+        if number % options.each == 0 or number == options.prompts:
+            figures = (f"{d}: {equal[d]} equal, median {median(took[d]):.0f} ms" for d in devices)
+            print(f"{number} prompts of {len(by_game)} games; {'; '.join(figures)}", flush=True)
+    for spec, counts in by_game.items():
+        unlike = {device: counts["all"] - counts[device] for device in devices[1:]}
         if any(unlike.values()):
-            print(f"{spec}: of {found['all']}, not equal {unlike}")
+            print(f"{spec}: of {counts['all']}, not equal {unlike}")
 
 
 if __name__ == "__main__":

@@ -35,44 +35,44 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="that measure a game each, on one core")
     parser.add_argument("--data", type=Path, default=Path(GAMES_FILE.name), help="the map as data")
     parser.add_argument("--table", type=Path, help="the map as Markdown; printed by default")
-    asked = parser.parse_args()
-    if asked.processes < 1:
+    options = parser.parse_args()
+    if options.processes < 1:
         parser.error("--processes must be at least 1.")
     try:
-        print(measured(asked) if asked.table is None else f"Written to {measured(asked)}.")
+        print(measure_games(options) if options.table is None else f"Written to {measure_games(options)}.")
     except LudensError as error:
         parser.error(str(error))
 
 
-def measured(asked: argparse.Namespace) -> str:
-    rest = parse_spec(asked.model).rest
-    start = AbilityMap(asked.model, fingerprint(Path(rest) if rest else SHIPPED))
-    if asked.data.exists():
-        kept = AbilityMap.read(asked.data)
-        if kept.fingerprint == start.fingerprint:
-            start = kept.called(asked.model)
-    fast = f"{asked.model}{'&' if '?' in asked.model else '?'}device={asked.device}"
+def measure_games(options: argparse.Namespace) -> str:
+    rest = parse_spec(options.model).rest
+    start = AbilityMap(options.model, fingerprint(Path(rest) if rest else SHIPPED))
+    if options.data.exists():
+        old = AbilityMap.read(options.data)
+        if old.fingerprint == start.fingerprint:
+            start = old.called(options.model)
+    fast = f"{options.model}{'&' if '?' in options.model else '?'}device={options.device}"
     player, control = fast, f"{fast}&blind=true"
-    limits = {"episodes": asked.episodes, "seconds": asked.seconds}
-    found, began = start, perf_counter()
-    games = [*(asked.games or usual_games())]
-    if asked.processes > 1:
+    limits = {"episodes": options.episodes, "seconds": options.seconds}
+    ability_map, began = start, perf_counter()
+    games = [*(options.games or usual_games())]
+    if options.processes > 1:
         games.sort(key=moves_before(), reverse=True)
         for library in ("OMP", "OPENBLAS", "MKL"):
             environ.setdefault(f"{library}_NUM_THREADS", "1")
     measure = partial(measure_ability, player=player, control=control, **limits)
-    steps = measure_all(start, games, measure, asked.processes)
+    steps = measure_all(start, games, measure, options.processes)
     for spec, step in steps:
         if isinstance(step, AbilityMap):
-            found = step
-            found.write(asked.data)
+            ability_map = step
+            ability_map.write(options.data)
             print(f"{perf_counter() - began:6.0f} s  {spec}", flush=True)
         else:
             print(f"{spec} is left out: {step}", flush=True)
-    if asked.table is None:
-        return found.markdown()
-    asked.table.write_text(found.markdown(), encoding="utf-8")
-    return str(asked.table)
+    if options.table is None:
+        return ability_map.markdown()
+    options.table.write_text(ability_map.markdown(), encoding="utf-8")
+    return str(options.table)
 
 
 def moves_before() -> Callable[[str], float]:

@@ -20,7 +20,7 @@ from nano_equal import FIRST_MOVES, games, positions
 import ludens
 from ludens.core.spec import parse_spec
 from ludens.core.view import Picture
-from ludens.train.nano.inputs import short_prompt
+from ludens.train.nano.inputs import NanoQuestion, short_prompt
 from ludens.train.nano.margins import write_margins
 from ludens.train.nano.onnx_player import EQUAL, OnnxSampler
 from ludens.train.nano.player import SHIPPED
@@ -37,44 +37,44 @@ WORTH = 0.4
 """From this share of doubtful replies on, the finer network alone is faster."""
 
 
-def asked(specs: Sequence[str], seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
+def questions(specs: Sequence[str], seed: int) -> Iterator[tuple[ludens.Sample, Picture]]:
     """One position of each game in turn, without end; of games that end at once, the first."""
     for number in count(seed):
         for spec in specs:
             seeds = (number, FIRST_MOVES * number)
-            found = (position for each in seeds for position in islice(positions(spec, each), 1))
-            yield from islice(found, 1)
+            first_positions = (position for each in seeds for position in islice(positions(spec, each), 1))
+            yield from islice(first_positions, 1)
 
 
 def measure(sampler: OnnxSampler, ids: list[int], picture: Picture) -> Array:
     """Of each token of the reply, by how much the two best differ, and the error of each coarse network."""
     *coarse, finest = EQUAL
-    [tokens] = sampler.sample([ids], [[picture]])
+    [tokens] = sampler.sample([NanoQuestion(ids, [picture])])
     reply = tokens.completion_ids
     exact = sampler.logits(finest, ids, reply, picture)
     pairs = np.argsort(exact, -1)[:, -2:]
 
     def apart(logits: Array) -> Array:
         second, first = np.take_along_axis(logits, pairs, 1).T
-        found: Array = first - second
-        return found
+        difference: Array = first - second
+        return difference
 
     margins = apart(exact)
     errors = [np.abs(apart(sampler.logits(rung, ids, reply, picture)) - margins) for rung in coarse]
     return np.stack([margins, *errors], 1)
 
 
-def margin_of(measured: Sequence[Array], network: int) -> float:
+def margin_of(differences: Sequence[Array], network: int) -> float:
     """Of one coarse network: wide enough for its errors, and wider where that costs nothing."""
-    margin, error = np.concatenate(measured)[:, [0, network]].T
-    counted = error[(margin < NEAR) | (CAUTION * error > margin)]
+    margin, error = np.concatenate(differences)[:, [0, network]].T
+    errors = error[(margin < NEAR) | (CAUTION * error > margin)]
     free = min(WIDEST, float(margin.min()))
-    return round(max(CAUTION * float(counted.max(initial=0)), 0.9 * free), 6)
+    return round(max(CAUTION * float(errors.max(initial=0)), 0.9 * free), 6)
 
 
-def margins_of(measured: Sequence[Array]) -> tuple[float | None, ...]:
-    first, *finer = (margin_of(measured, network) for network in range(1, len(EQUAL)))
-    doubtful = np.mean([tokens[:, 0].min() < first for tokens in measured])
+def margins_of(differences: Sequence[Array]) -> tuple[float | None, ...]:
+    first, *finer = (margin_of(differences, network) for network in range(1, len(EQUAL)))
+    doubtful = np.mean([tokens[:, 0].min() < first for tokens in differences])
     return (first if doubtful < WORTH else None, *finer)
 
 
@@ -84,20 +84,20 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", help="specs of games; all by default")
     parser.add_argument("--prompts", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=7_000)
-    chosen = parser.parse_args()
-    folder = Path(parse_spec(chosen.model).rest or SHIPPED)
+    options = parser.parse_args()
+    folder = Path(parse_spec(options.model).rest or SHIPPED)
     sampler = OnnxSampler(folder, StoredModel.read(folder).max_tokens, 1, EQUAL[-1:], {})
-    found: dict[str, list[Array]] = defaultdict(list)
-    positions_asked = islice(asked(chosen.games or games(), chosen.seed), chosen.prompts)
+    differences: dict[str, list[Array]] = defaultdict(list)
+    positions_asked = islice(questions(options.games or games(), options.seed), options.prompts)
     for number, (sample, picture) in enumerate(positions_asked, 1):
         ids = sampler.encode(short_prompt(sample.game, sample.ask, sampler.prompts))
-        found[sampler.kind(ids)].append(measure(sampler, ids, picture))
+        differences[sampler.kind(ids)].append(measure(sampler, ids, picture))
         if number % 100 == 0:
-            print(f"{number} prompts of {len(found)} kinds", flush=True)
-    known = {kind: margins_of(measured) for kind, measured in found.items() if len(measured) >= FEWEST}
-    write_margins(folder, known)
-    once = sum(margins[0] is not None for margins in known.values())
-    print(f"{len(known)} kinds, {once} of them first in coarse numbers")
+            print(f"{number} prompts of {len(differences)} kinds", flush=True)
+    margins = {kind: margins_of(tokens) for kind, tokens in differences.items() if len(tokens) >= FEWEST}
+    write_margins(folder, margins)
+    once = sum(of_kind[0] is not None for of_kind in margins.values())
+    print(f"{len(margins)} kinds, {once} of them first in coarse numbers")
 
 
 if __name__ == "__main__":

@@ -31,14 +31,14 @@ from ludens.train.nano.weights import (
 def mean(first: Path, second: Path, share: float) -> dict[str, Array]:
     """The weights between two models: `share` of the way from the first to the second."""
     ours, theirs = StoredModel.read(first), StoredModel.read(second)
-    known = len(ours.vocabulary)
-    if ours.size != theirs.size or theirs.vocabulary.pieces[:known] != ours.vocabulary.pieces:
+    size = len(ours.vocabulary)
+    if ours.size != theirs.size or theirs.vocabulary.pieces[:size] != ours.vocabulary.pieces:
         raise BadFile(f"{second} does not continue from {first}: it has another size, or other words.")
-    found, weights = theirs.weights(second), ours.weights(first)
+    mean_weights, weights = theirs.weights(), ours.weights()
     for name, tensor in weights.items():
-        found[name] = found[name].astype(np.float32)
-        found[name][: len(tensor)] = (1 - share) * tensor + share * found[name][: len(tensor)]
-    return found
+        mean_weights[name] = mean_weights[name].astype(np.float32)
+        mean_weights[name][: len(tensor)] = (1 - share) * tensor + share * mean_weights[name][: len(tensor)]
+    return mean_weights
 
 
 def main() -> None:
@@ -47,20 +47,20 @@ def main() -> None:
     parser.add_argument("second", type=Path, help="folder of one that continues from it")
     parser.add_argument("--share", type=float, default=0.5, help="of the second, 0 to 1")
     parser.add_argument("--out", type=Path, required=True)
-    asked = parser.parse_args()
-    if not 0 <= asked.share <= 1:
+    options = parser.parse_args()
+    if not 0 <= options.share <= 1:
         parser.error("--share must be between 0 and 1.")
     try:
-        settings = (asked.second / SETTINGS).read_bytes()
-        told = origin(asked.first) | {MEAN: {"share": asked.share, "with": origin(asked.second)}}
-        told[SETTINGS_HASH] = sha256(settings).hexdigest()
-        weights = packed(mean(asked.first, asked.second, asked.share), "int8", told)
-        asked.out.mkdir(parents=True, exist_ok=True)
-        write_atomically(asked.out / WEIGHTS, weights)
-        write_atomically(asked.out / SETTINGS, settings)
+        settings = (options.second / SETTINGS).read_bytes()
+        metadata = origin(options.first) | {MEAN: {"share": options.share, "with": origin(options.second)}}
+        metadata[SETTINGS_HASH] = sha256(settings).hexdigest()
+        weights = packed(mean(options.first, options.second, options.share), "int8", metadata)
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_atomically(options.out / WEIGHTS, weights)
+        write_atomically(options.out / SETTINGS, settings)
     except (LudensError, OSError) as error:
         parser.error(str(error))
-    print(f"{asked.out}: {asked.share:.0%} of {asked.second}, the rest of {asked.first}.")
+    print(f"{options.out}: {options.share:.0%} of {options.second}, the rest of {options.first}.")
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def read(folder: Path, seed: int) -> SeedRun | None:
     """The run of a seed; None where nothing was evaluated."""
     file, judged = folder / str(seed) / MEASUREMENTS, folder / str(seed) / JUDGED
     lines = file.read_bytes().splitlines() if file.exists() else []
-    evaluated = [measured for line in lines if WON in (measured := orjson.loads(line))]
+    evaluated = [measures for line in lines if WON in (measures := orjson.loads(line))]
     if not evaluated:
         return None
     return SeedRun(
@@ -75,12 +75,12 @@ def cells(run: SeedRun, roles: Sequence[str]) -> Iterator[str]:
     yield str(run.seed)
     yield percent(run.start[WON])
     yield f"{run.last['iteration']:.0f}"
-    for measured in (run.last, run.judged):
-        ends = [percent(measured[end]) for end in ENDS if end in measured]
-        yield f"{percent(measured.get(WON))}{f' [{ends[0]}, {ends[1]}]' if len(ends) == 2 else ''}"
+    for measures in (run.last, run.judged):
+        ends = [percent(measures[end]) for end in ENDS if end in measures]
+        yield f"{percent(measures.get(WON))}{f' [{ends[0]}, {ends[1]}]' if len(ends) == 2 else ''}"
         for role in roles:
-            yield change(run.start.get(role), measured.get(role))
-        yield change(run.start.get(BLIND), measured.get(BLIND))
+            yield change(run.start.get(role), measures.get(role))
+        yield change(run.start.get(BLIND), measures.get(BLIND))
 
 
 def percent(share: float | None) -> str:
@@ -99,10 +99,10 @@ def change(before: float | None, after: float | None) -> str:
 
 def table(runs: Sequence[SeedRun]) -> str:
     """Markdown: one row for each seed, and the mean of seeds with the 95% interval of it."""
-    known = [name for name in runs[0].start if name.startswith(f"{WON} ") and name not in ENDS]
-    measures = [WON, *[name.removeprefix(f"{WON} ") for name in known], "blind"]
+    names = [name for name in runs[0].start if name.startswith(f"{WON} ") and name not in ENDS]
+    measures = [WON, *[name.removeprefix(f"{WON} ") for name in names], "blind"]
     head = ["seed", "start", "iterations", *measures, *[f"judged: {name}" for name in measures]]
-    rows = [head, ["---"] * len(head), *[[*cells(run, known)] for run in runs]]
+    rows = [head, ["---"] * len(head), *[[*cells(run, names)] for run in runs]]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -112,9 +112,9 @@ def means(runs: Sequence[SeedRun]) -> Iterator[str]:
         ("judged on held-back seeds", [run.judged[WON] for run in runs if WON in run.judged]),
     ):
         if len(shares) > 1:
-            found = mean(shares)
-            interval = f"[{percent(found.low)}, {percent(found.high)}]"
-            yield f"won {name}, mean of {len(shares)} seeds: {percent(found.mean)} {interval}"
+            estimate = mean(shares)
+            interval = f"[{percent(estimate.low)}, {percent(estimate.high)}]"
+            yield f"won {name}, mean of {len(shares)} seeds: {percent(estimate.mean)} {interval}"
 
 
 def main() -> int:
@@ -126,20 +126,20 @@ def main() -> int:
     parser.add_argument(
         "--table", action="store_true", help="train nothing, print the table of what there is"
     )
-    asked, options = parser.parse_known_args()
-    folder: Path = asked.out or Path("training/seeds") / Path(asked.recipe).stem
-    command = [sys.executable, "-m", "ludens", "train", asked.recipe, *options]
+    arguments, options = parser.parse_known_args()
+    folder: Path = arguments.out or Path("training/seeds") / Path(arguments.recipe).stem
+    command = [sys.executable, "-m", "ludens", "train", arguments.recipe, *options]
     try:
-        done = asked.table or train_all(command, folder, asked.seeds, max(asked.at_once, 1))
+        complete = arguments.table or train_all(command, folder, arguments.seeds, max(arguments.at_once, 1))
     except KeyboardInterrupt:
         return 130
-    runs = [run for seed in asked.seeds if (run := read(folder, seed)) is not None]
+    runs = [run for seed in arguments.seeds if (run := read(folder, seed)) is not None]
     if not runs:
         parser.error(f"no run in {folder} was evaluated: the recipe needs `against` in [monitor].")
     print(table(runs))
     for line in means(runs):
         print(line)
-    return 0 if done else 1
+    return 0 if complete else 1
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ TEMPLATE = (
 
 @dataclass(frozen=True)
 class Tower:
-    """What sees. As in LLaVA, the last layer but one is what the language model is shown."""
+    """Sizes of the vision tower. As in LLaVA, its last layer but one is what the language model gets."""
 
     pixels: int = 192
     """Per side of pictures."""
@@ -61,15 +61,15 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=usual.layers, help="of the vision tower")
     parser.add_argument("--heads", type=int, default=usual.heads, help="of the vision tower")
     parser.add_argument("--seed", type=int, default=0, help="of the weights that are new")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        tower = Tower(asked.pixels, asked.patch, asked.width, asked.layers, asked.heads)
-        language, words = pretrained(asked.gguf or packaged())
-        model = build(asked.folder, language, words, tower, asked.seed)
+        tower = Tower(options.pixels, options.patch, options.width, options.layers, options.heads)
+        language, words = pretrained(options.gguf or packaged())
+        model = build(options.folder, language, words, tower, options.seed)
     except LudensError as error:
         parser.error(str(error))
     count = sum(weight.numel() for weight in model.parameters())
-    print(f"Written to {asked.folder}: {count:,} weights, {tower.tokens} tokens per picture.")
+    print(f"Written to {options.folder}: {count:,} weights, {tower.tokens} tokens per picture.")
 
 
 def packaged() -> Path:
@@ -191,8 +191,8 @@ def begin(model: Any) -> None:
             layer.mlp.fc2.weight /= sqrt(2 * len(layers))
         init.normal_(projector.linear_1.weight, std=projector.linear_1.in_features**-0.5)
         init.normal_(projector.linear_2.weight, std=projector.linear_2.in_features**-0.5)
-        shown = torch.randn(256, projector.linear_1.in_features)
-        projector.linear_2.weight *= words.square().mean().sqrt() / projector(shown).square().mean().sqrt()
+        patches = torch.randn(256, projector.linear_1.in_features)
+        projector.linear_2.weight *= words.square().mean().sqrt() / projector(patches).square().mean().sqrt()
 
 
 def waves(side: int, width: int) -> Any:

@@ -40,14 +40,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Votes of a player at a table of bots.")
     parser.add_argument("players", nargs="+", help="specs of players")
     parser.add_argument("--games", type=int, default=60, help="games of each kind")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print("| player | bots | rounds | right | n/a | wrong |\n| --- | --- | --- | --- | --- | --- |")
-    for player, bot, rounds in product(asked.players, BOTS, ROUNDS):
+    for player, bot, rounds in product(options.players, BOTS, ROUNDS):
         try:
-            found = asyncio.run(votes(player, bot, rounds, asked.games))
+            counts_of_votes = asyncio.run(votes(player, bot, rounds, options.games))
         except ludens.LudensError as error:
             parser.error(str(error))
-        counts = " | ".join(str(found[kind]) for kind in ("right", "n/a", "wrong"))
+        counts = " | ".join(str(counts_of_votes[kind]) for kind in ("right", "n/a", "wrong"))
         print(f"| {player} | {bot} | {rounds} | {counts} |", flush=True)
 
 

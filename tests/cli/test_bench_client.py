@@ -31,13 +31,13 @@ def test_picture_is_as_large_as_a_board() -> None:
 
 def test_missing_environment(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"make it with .*--setup"):
-        measure(calls=8, concurrency=4, others=tmp_path / "none")
+        measure(calls=8, concurrency=4, environment=tmp_path / "none")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(VARIABLE not in os.environ, reason=f"{VARIABLE} is not set")
 def test_other_clients() -> None:
-    rows = measure(calls=200, concurrency=16, others=Path(os.environ[VARIABLE]))
+    rows = measure(calls=200, concurrency=16, environment=Path(os.environ[VARIABLE]))
     assert [row["client"] for row in rows] == ["ludens", "openai", "inspect"]
     assert rows[0]["ratio"] == 1.0
     assert all(row["cpu_ms"] > 0 for row in rows)

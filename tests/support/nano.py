@@ -13,7 +13,7 @@ import ludens
 from ludens.agents import agent
 from ludens.core.config import PlayConfig
 from ludens.core.view import Picture
-from ludens.train.nano.inputs import Vocabulary
+from ludens.train.nano.inputs import NanoQuestion, Vocabulary
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, packed
 
 if TYPE_CHECKING:
@@ -35,6 +35,18 @@ def write_random(folder: Path, texts: Sequence[str], seed: int = 0, **settings: 
     (folder / SETTINGS).write_bytes(orjson.dumps(stored))
     (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
     return folder
+
+
+def questions(
+    prompts: Sequence[list[int]],
+    pictures: Sequence[Sequence[Picture]],
+    seeds: Sequence[int] = (),
+    answers: Sequence[Sequence[str]] = (),
+) -> list[NanoQuestion]:
+    """One question for each prompt, without seeds and with free replies by default."""
+    none = [None] * len(prompts)
+    rows = zip(prompts, pictures, seeds or none, answers or [()] * len(prompts), strict=True)
+    return [NanoQuestion(*row) for row in rows]
 
 
 PROMPT = "tic_tac_toe o\n\n"

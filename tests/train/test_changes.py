@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="the extra 'train' is not installed"
 
 from ludens.train.nano.changes import (  # noqa: E402
     STEPS,
-    Draws,
+    PictureDraws,
     blanked,
     blurred,
     changed,
@@ -22,8 +22,8 @@ from ludens.train.nano.inputs import GREY  # noqa: E402
 from ludens.train.recipe import SupervisedOptions  # noqa: E402
 
 
-def draws(count: int, rows: slice = slice(None)) -> Draws:
-    return Draws(torch.Generator().manual_seed(0), count, rows)
+def draws(count: int, rows: slice = slice(None)) -> PictureDraws:
+    return PictureDraws(torch.Generator().manual_seed(0), count, rows)
 
 
 def board(count: int, side: int = 64) -> torch.Tensor:

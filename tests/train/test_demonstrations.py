@@ -18,16 +18,16 @@ from ludens.concurrent import play_sync
 from ludens.core.errors import UsageError
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions
-from ludens.train.demonstrations import FIRST_SEED, Chunk, chunks_of, demonstrations, processes, replies
+from ludens.train.demonstrations import FIRST_SEED, SourceChunk, chunks_of, demonstrations, processes, replies
 from ludens.train.recipe import Demonstration, Recipe, SupervisedOptions
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.train.checks import check  # noqa: E402
-from ludens.train.nano.dataset import ImitationData, SampleShape, Uploaded, pinned, rounds, vocabulary_of  # noqa: E402
+from ludens.train.nano.dataset import DeviceData, ImitationData, SampleShape, rounds, vocabulary_of  # noqa: E402
 from ludens.train.nano.inputs import places_like  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, padding_of  # noqa: E402
-from ludens.train.nano.supervised import Imitation, surprises  # noqa: E402
+from ludens.train.nano.supervised import NanoImitation, surprises  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 
 COINS = Demonstration("coin_dilemma", episodes=2, theme="classic", size="256")
@@ -38,11 +38,11 @@ SHAPE = SampleShape(side=64, longest=48, max_tokens=8)
 
 
 def test_a_teacher_labels_what_another_player_reaches() -> None:
-    found = list(replies(Chunk(BOARD, range(FIRST_SEED, FIRST_SEED + 4))))
+    found = list(replies(SourceChunk(BOARD, range(FIRST_SEED, FIRST_SEED + 4))))
     said = [sample.completion for sample in found]
     done = [sample.ask.format.write(sample.move.action) for sample in found]
     assert said != done
-    alone = list(replies(Chunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
+    alone = list(replies(SourceChunk(replace(BOARD, player=""), range(FIRST_SEED, FIRST_SEED + 1))))
     assert all(s.completion == s.ask.format.write(s.move.action) for s in alone)
 
 
@@ -52,7 +52,7 @@ def test_a_player_that_looks_sees_what_it_is_asked() -> None:
     source = Demonstration(
         "comma/wire", bot="bot/patient", player="nano", episodes=1, theme="classic", size="512"
     )
-    found = list(replies(Chunk(source, range(seed, seed + 1))))
+    found = list(replies(SourceChunk(source, range(seed, seed + 1))))
     assert [sample.move.action for sample in found] == [move.action for move in alone.moves]
     assert alone.returns["solver"] == 1
 
@@ -79,7 +79,7 @@ def test_work_begins_before_a_result_is_read(tmp_path: Path) -> None:
 
 
 def test_only_the_roles_that_are_wanted() -> None:
-    chunk = Chunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
+    chunk = SourceChunk(replace(BOARD, roles="o"), range(FIRST_SEED, FIRST_SEED + 2))
     assert {sample.ask.seat for sample in replies(chunk)} == {"o"}
 
 
@@ -174,14 +174,14 @@ def dataset() -> tuple[NanoPolicy, ImitationData]:
 def test_a_stopped_imitation_goes_on_where_it_was(tmp_path: Path, muon: float) -> None:
     options = SupervisedOptions(rounds=3, batch=4, checkpoint=1, jitter=0.2, muon=muon)
     policy, data = dataset()
-    whole = Imitation(policy, options)
+    whole = NanoImitation(policy, options)
     whole.run([data] * 3)
     again, _ = dataset()
-    stopped = Imitation(again, options, folder=tmp_path)
+    stopped = NanoImitation(again, options, folder=tmp_path)
     stopped.run([data] * 2)
     fresh, _ = dataset()
-    resumed = Imitation(fresh, options, folder=tmp_path)
-    assert list(resumed.left()) == [2]
+    resumed = NanoImitation(fresh, options, folder=tmp_path)
+    assert list(resumed.remaining_rounds()) == [2]
     resumed.run([data])
     assert resumed.losses == whole.losses
     assert resumed.waited == stopped.waited, "the first data set after a start does not count"
@@ -195,20 +195,20 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("ludens.train.nano.supervised.perf_counter", lambda: next(looks) / 100)
     options = SupervisedOptions(rounds=1000, batch=16, minutes=0.02, checkpoint=1)
     policy, data = dataset()
-    imitation = Imitation(policy, options, folder=tmp_path)
+    imitation = NanoImitation(policy, options, folder=tmp_path)
     asked = []
 
     def datasets() -> Iterator[ImitationData]:
-        for number in imitation.left():
+        for number in imitation.remaining_rounds():
             asked.append(number)
             yield replace(data)
 
     imitation.run(datasets())
-    assert 2 <= imitation.done == len(asked) < 1000
-    last = imitation.done - 1
+    assert 2 <= imitation.rounds_done == len(asked) < 1000
+    last = imitation.rounds_done - 1
     assert 0.2 < imitation.progress(last, 0.0) < imitation.progress(last, 0.5) < 1
     assert imitation.progress(last, 1.0) == 1, "the rate falls to its end in the last round"
-    resumed = Imitation(dataset()[0], options, folder=tmp_path)
+    resumed = NanoImitation(dataset()[0], options, folder=tmp_path)
     assert 0 < resumed.spent <= imitation.spent
 
 
@@ -216,7 +216,7 @@ def test_an_imitation_stops_when_its_time_is_over(tmp_path: Path, monkeypatch: p
 def test_time_is_not_spent_waiting_for_the_next_round(minutes: float, passes: int) -> None:
     """The round goes on until the next one is there, which is asked for once before each further batch."""
     policy, data = dataset()
-    imitation = Imitation(policy, SupervisedOptions(rounds=2, epochs=2, batch=16, minutes=minutes))
+    imitation = NanoImitation(policy, SupervisedOptions(rounds=2, epochs=2, batch=16, minutes=minutes))
     once = len(list(data.batches(16, "")))
     answers = iter([False] * 3 * once + [True])
     found = list(imitation._batches(0, data, lambda: next(answers)))
@@ -238,11 +238,11 @@ def test_padding_to_lengths_that_kernels_like_changes_nothing(monkeypatch: pytes
         assert (padding_of(prompt, reply) + prompt + reply - 1) % 16 == 0
         assert padding_of(prompt, reply) < 16
     policy, data = dataset()
-    there, rows = Uploaded.of(data, policy.device), np.arange(12)
+    there, rows = DeviceData.of(data, policy.device), np.arange(12)
     found = []
     for aligned in (16, 1):
         monkeypatch.setattr("ludens.train.nano.policy.ALIGNED", aligned)
-        found.append(surprises(policy, data, there, rows, SupervisedOptions(), torch.Generator()))
+        found.append(surprises(policy, there, rows, SupervisedOptions(), torch.Generator()))
     assert torch.allclose(*found, atol=1e-5)
 
 
@@ -252,15 +252,15 @@ def test_a_step_on_a_gpu_is_launched_without_waiting_for_the_one_before() -> Non
     vocabulary = vocabulary_of([BOARD], workers=1)
     size = NanoSize(width=32, heads=2, encoder=1, decoder=1, side=64, longest=48)
     policy = NanoPolicy(size, vocabulary, max_tokens=8, device="cuda")
-    [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, room=pinned)
-    imitation = Imitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
-    there, jitter = Uploaded.of(data, policy.device), torch.Generator("cuda")
+    [data] = rounds([BOARD], vocabulary, SHAPE, workers=1, pinned=True)
+    imitation = NanoImitation(policy, SupervisedOptions(batch=16, jitter=0.1, blank=0.1, muon=0.02))
+    there, jitter = DeviceData.of(data, policy.device), torch.Generator("cuda")
     first, *others = data.batches(16, "0")
-    imitation._step(data, first, there, jitter, 0.1)
+    imitation._step(there, first, jitter, 0.1)
     torch.cuda.set_sync_debug_mode("error")
     try:
         for rows in others:
-            imitation._step(data, rows, there, jitter, 0.1)
+            imitation._step(there, rows, jitter, 0.1)
     finally:
         torch.cuda.set_sync_debug_mode("default")
 
@@ -271,7 +271,7 @@ def test_a_compiled_network_learns_the_same() -> None:
     losses = []
     for compiled in (False, True):
         policy, data = dataset()
-        imitation = Imitation(policy, SupervisedOptions(batch=16, compile=compiled))
+        imitation = NanoImitation(policy, SupervisedOptions(batch=16, compile=compiled))
         imitation.run([data])
         losses.append(imitation.losses)
         assert "forward" not in vars(policy.network.encoder)
@@ -285,7 +285,7 @@ def test_replies_that_cannot_be_said_are_counted(caplog: pytest.LogCaptureFixtur
     assert known.left_out == 0
     assert len(unknown) == len(known)
     assert unknown.left_out > 20
-    Imitation(policy, SupervisedOptions(batch=64)).run([unknown])
+    NanoImitation(policy, SupervisedOptions(batch=64)).run([unknown])
     assert f"round 1: {unknown.left_out} replies are left out" in caplog.text
 
 

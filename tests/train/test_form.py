@@ -103,9 +103,9 @@ def test_what_changes_a_form(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_newer_versions_of_python_have_more_fields(monkeypatch: pytest.MonkeyPatch) -> None:
     """`type_params` of 3.12: a form is the same on every version."""
     function = ast.parse("def f(x): return x").body[0]
-    now = forms._written(function)
+    now = forms._dump(function)
     monkeypatch.setattr(function, "_fields", (*function._fields, "more", "other"), raising=False)
     function.more, function.other = [], None  # type: ignore[attr-defined]
-    assert forms._written(function) == now
+    assert forms._dump(function) == now
     function.more = [ast.Pass()]  # type: ignore[attr-defined]
-    assert forms._written(function) != now
+    assert forms._dump(function) != now

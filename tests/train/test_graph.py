@@ -12,6 +12,7 @@ from ludens.train.nano.inputs import Vocabulary  # noqa: E402
 from ludens.train.nano.network import no_collection  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 
 WORDS = ["<pad>", "<end>", "<unknown>", *(f"{x}{y}:" for x in range(10) for y in range(10)), *"abcdefgh"]
 
@@ -26,7 +27,7 @@ def test_graphs_change_nothing() -> None:
     for graphs in (policy._graphs, None):
         policy._graphs = graphs
         # Other numbers of rows reuse the memory of earlier graphs.
-        few, many = (policy.sample(prompts[:count], [()] * count) for count in (8, 32))
+        few, many = (policy.sample(questions(prompts[:count], [()] * count)) for count in (8, 32))
         replies.append([record.completion_ids for record in (*few, *many)])
     assert replies[0] == replies[1]
 

@@ -17,7 +17,7 @@ from ludens.core.errors import BadOption
 from ludens.models.chat import Request
 from ludens.train.checks import check
 from ludens.train.demonstrations import chunks_of, replies
-from ludens.train.imitation import MOST_SKIPPED, Imitation, encode, rounds
+from ludens.train.imitation import MOST_SKIPPED, TransformersImitation, encode, rounds
 from ludens.train.recipe import Recipe
 from ludens.train.session import train
 from ludens.train.transformers_policy import TransformersPolicy
@@ -67,7 +67,7 @@ def test_every_round_has_games_of_its_own(folder: str) -> None:
 def test_the_loss_is_the_mean_over_tokens_and_rates_differ(folder: str) -> None:
     small = by_rounds(folder, vision_lr=0.05, weight_decay=0.0)
     policy = TransformersPolicy.read(folder, small.model)
-    imitation = Imitation(policy, small)
+    imitation = TransformersImitation(policy, small)
     [samples] = rounds(folder, small.sources, 1, workers=1)
     before = {name: weight.detach().clone() for name, weight in policy.model.named_parameters()}
     values, mask = policy.logprobs(samples)
@@ -97,7 +97,7 @@ def test_gradients_that_are_not_finite_are_left_out(folder: str, monkeypatch: py
     """One step with them would make every weight a nan; many in turn end the run."""
     small = by_rounds(folder)
     policy = TransformersPolicy.read(folder, small.model)
-    imitation = Imitation(policy, small)
+    imitation = TransformersImitation(policy, small)
     samples = next(rounds(folder, small.sources, 1, workers=1))[:2]
     weight = policy.parameters()[0]
     hook = weight.register_hook(lambda gradient: gradient * float("inf"))
@@ -121,7 +121,7 @@ def test_a_loss_that_rises_far_brings_earlier_weights_back(
     monkeypatch.setattr("ludens.train.imitation.LATEST", 3)
     small = by_rounds(folder, lr=1e-3)
     policy = TransformersPolicy.read(folder, small.model)
-    imitation = Imitation(policy, small)
+    imitation = TransformersImitation(policy, small)
     samples = next(rounds(folder, small.sources, 1, workers=1))[:2]
 
     def steps() -> None:

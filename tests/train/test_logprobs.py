@@ -26,6 +26,7 @@ from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
 from ludens.train.update import left_padded, mask_of, right_padded  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 
 
@@ -156,7 +157,7 @@ def test_batches_of_few_shapes_change_nothing() -> None:
     assert all(tokens % 16 == 0 and pictures == pictures_in_batch(pictures) for pictures, tokens in shapes)
     seeds = range(len(samples))
     asked = [s.prompt_ids for s in samples], [s.pictures for s in samples], seeds
-    for one, other in zip(plain.sample(*asked), aligned.sample(*asked), strict=True):
+    for one, other in zip(plain.sample(questions(*asked)), aligned.sample(questions(*asked)), strict=True):
         assert one.completion_ids == other.completion_ids
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
 

@@ -10,9 +10,9 @@ import ludens  # noqa: E402
 from ludens.concurrent import play_sync  # noqa: E402
 from ludens.core.errors import BadOption  # noqa: E402
 from ludens.models.settings import PromptOptions  # noqa: E402
-from ludens.train.nano.inputs import Vocabulary, numbers_like, pieces  # noqa: E402
-from ludens.train.nano.model import LiveModel  # noqa: E402
-from ludens.train.nano.network import NOWHERE, Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402  # noqa: E402
+from ludens.train.nano.inputs import NOWHERE, Vocabulary, numbers_like, pieces  # noqa: E402
+from ludens.train.nano.model import NanoModel  # noqa: E402
+from ludens.train.nano.network import Cursor, Marks, Network, Speaker, TokenBatch  # noqa: E402  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Player  # noqa: E402
@@ -133,14 +133,14 @@ def test_a_reply_leaves_room_for_the_prompt() -> None:
         NanoPolicy(NanoSize(longest=128), Vocabulary.of([MATRIX]), max_tokens=128, device="cpu")
 
 
-def test_a_live_model_loads_its_policy_once() -> None:
+def test_a_model_loads_its_policy_once() -> None:
     game, made, loads = ludens.make("tic_tac_toe"), policy(), list[NanoPolicy]()
 
     def load() -> NanoPolicy:
         loads.append(made)
         return made
 
-    player = Player(LiveModel(load), PromptOptions(), policy=made)
+    player = Player(NanoModel("nano", load), PromptOptions(), policy=made)
     episode = play_sync(game, {"x": player, "o": player}, 0)
     assert len(episode.moves) > 1
     assert loads == [made]

@@ -28,7 +28,7 @@ from ludens.train.nano.numpy_player import (  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.nano.weights import NanoSize, StoredModel  # noqa: E402
 from ludens.train.policy import TokenSample  # noqa: E402
-from tests.support.nano import SIZE, boards, disturb  # noqa: E402
+from tests.support.nano import SIZE, boards, disturb, questions  # noqa: E402
 
 MATRIX = "perceive\n2x3\n[[1, 0, -1], [0, 2, 1]]"
 OBJECTS = "spy clue\n08: red cube, 37: blue\n then 12: red \\boxed{cube}"
@@ -54,7 +54,7 @@ def policy() -> NanoPolicy:
 
 def sampler(policy: NanoPolicy, folder: Path, temperature: float = 0, max_tokens: int = 20) -> NumpySampler:
     policy.save(folder)
-    return NumpySampler.read(folder, temperature, max_tokens, 8)
+    return NumpySampler(folder, temperature, max_tokens, 8)
 
 
 def test_cursor_of_any_text() -> None:
@@ -114,8 +114,8 @@ def test_logits_at_every_token() -> None:
 
 
 def test_tokens_of_a_batch(policy: NanoPolicy, tmp_path: Path) -> None:
-    wanted = policy.sample(PROMPTS, pictures())
-    found = sampler(policy, tmp_path).sample(PROMPTS, pictures())
+    wanted = policy.sample(questions(PROMPTS, pictures()))
+    found = sampler(policy, tmp_path).sample(questions(PROMPTS, pictures()))
     assert [t.completion_ids for t in found] == [t.completion_ids for t in wanted]
     for ours, theirs in zip(found, wanted, strict=True):
         assert ours.logprobs == pytest.approx(theirs.logprobs, abs=1e-3)
@@ -131,16 +131,18 @@ def test_rows_that_end_early_are_dropped(policy: NanoPolicy, tmp_path: Path) -> 
         policy.network.decoder.head.weight[VOCABULARY.end] *= -1
     prompts, shown = PROMPTS * 2, pictures() + pictures()[::-1]
     own = sampler(policy, tmp_path)
-    together = [t.completion_ids for t in own.sample(prompts, shown)]
+    together = [t.completion_ids for t in own.sample(questions(prompts, shown))]
     assert len(set(map(len, together))) > 4
-    assert together == [t.completion_ids for t in policy.sample(prompts, shown)]
-    alone = [own.sample([prompt], [seen])[0] for prompt, seen in zip(PROMPTS, pictures(), strict=True)]
+    assert together == [t.completion_ids for t in policy.sample(questions(prompts, shown))]
+    alone = [
+        own.sample(questions([prompt], [seen]))[0] for prompt, seen in zip(PROMPTS, pictures(), strict=True)
+    ]
     assert together[:5] == [t.completion_ids for t in alone]
 
 
 def test_draws_follow_the_distribution(policy: NanoPolicy, tmp_path: Path) -> None:
     own = sampler(policy, tmp_path, temperature=1.5, max_tokens=1)
-    drawn = own.sample([PROMPTS[0]] * 3000, [pictures()[0]] * 3000)
+    drawn = own.sample(questions([PROMPTS[0]] * 3000, [pictures()[0]] * 3000))
     counts = Counter(t.completion_ids[0] for t in drawn)
     policy.temperature = 1.5
     completions = [[token] for token in range(len(VOCABULARY))]
@@ -164,11 +166,11 @@ def test_equal_pictures_are_seen_once(
         own.network, "look", lambda picture: seen.append(1) or look(own.network, picture), raising=True
     )
     for _ in range(2):
-        own.sample(PROMPTS, pictures())
+        own.sample(questions(PROMPTS, pictures()))
     assert len(seen) == 4, "board, none, noise, blank"
     monkeypatch.setattr("ludens.train.nano.numpy_player.LOOKS", 1)
-    own.sample(PROMPTS[:1], pictures()[2:3])
-    own.sample(PROMPTS[:1], pictures()[:1])
+    own.sample(questions(PROMPTS[:1], pictures()[2:3]))
+    own.sample(questions(PROMPTS[:1], pictures()[:1]))
     assert len(seen) == 5, "only the last is kept"
 
 

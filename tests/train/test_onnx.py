@@ -14,14 +14,14 @@ pytest.importorskip("onnxruntime", reason="the extra 'fast' is not installed")
 from ludens.core.errors import BadFile, BadOption, MissingExtra
 from ludens.core.spec import parse_spec
 from ludens.draw.picture import Picture
-from ludens.train.nano.inputs import END, PAD, UNKNOWN, Offer, Vocabulary, marks_of, shrink
+from ludens.train.nano.inputs import END, PAD, UNKNOWN, NanoQuestion, Offer, Vocabulary, marks_of, shrink
 from ludens.train.nano.margins import FILE, read_margins, write_margins
 from ludens.train.nano.numpy_player import NumpyNetwork, NumpySampler, NumpySpeaker
 from ludens.train.nano.onnx_network import Precision, signs_are_exact
 from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxDecoder, OnnxEncoder, OnnxSampler, OnnxSpeaker
 from ludens.train.nano.player import nano_model
 from ludens.train.nano.weights import WEIGHTS, Array, StoredModel, packed, read_weights
-from tests.support.nano import boards, write_random
+from tests.support.nano import boards, questions, write_random
 
 TEXTS = ["perceive\n2x3\n[[1, 0, -1], [0, 2, 1]]", "spy clue\n08: red cube, 37: blue\n", "tic_tac_toe o\n"]
 TOKENS = 20
@@ -44,7 +44,7 @@ def pictures() -> list[Picture]:
 @lru_cache
 def networks(folder: Path) -> tuple[StoredModel, dict[str, Array], NumpyNetwork]:
     stored = StoredModel.read(folder)
-    weights = stored.weights(folder)
+    weights = stored.weights()
     return stored, weights, NumpyNetwork(stored.size, weights, marks_of(stored.vocabulary.pieces))
 
 
@@ -90,18 +90,18 @@ def test_logits_after_every_token_and_after_tokens_were_taken_back(
 
 def replies(sampler: NumpySampler | OnnxSampler, shown: list[Picture]) -> list[list[int]]:
     prompts = [sampler.encode(text) for text in TEXTS for _ in shown]
-    found = sampler.sample(prompts, [[picture] for _ in TEXTS for picture in shown])
+    found = sampler.sample(questions(prompts, [[picture] for _ in TEXTS for picture in shown]))
     return [tokens.completion_ids for tokens in found]
 
 
 def test_replies_are_those_of_numpy(folder: Path) -> None:
     """Whether tokens are guessed or not, and whichever network replies."""
-    expected = replies(NumpySampler.read(folder, 0.0, TOKENS, 8), pictures())
+    expected = replies(NumpySampler(folder, 0.0, TOKENS, 8), pictures())
     assert len(set(map(tuple, expected))) > 3
     fast = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     for _ in range(3):
         assert replies(fast, pictures()) == expected
-        fast._known.clear()
+        fast._latest.clear()
     assert [reply for one in pictures() for reply in replies(fast, [one])[:1]] == expected[: len(pictures())]
     coarse, finer, finest = EQUAL
     kinds = {fast.kind(fast.encode(text)) for text in TEXTS}
@@ -121,15 +121,16 @@ def test_the_rest_of_the_only_answer_left_is_that_of_numpy(
     rests: list[list[int]], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its log-probabilities, without asking the network for it."""
-    plain, fast = NumpySampler.read(folder, 0.0, TOKENS, 8), OnnxSampler(folder, TOKENS, 8, EQUAL, {})
+    plain, fast = NumpySampler(folder, 0.0, TOKENS, 8), OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     prompt, shown = fast.encode(TEXTS[1]), [[pictures()[0]]]
     # Random weights do not say the label of an answer: it is what they say first.
-    [free] = plain.sample([prompt], shown)
+    [free] = plain.sample(questions([prompt], shown))
     label, offer = free.completion_ids[:1], Offer(plain.vocabulary, ["red"])
     offer._label, offer._answers = label, [(*label, *rest, plain.vocabulary.end) for rest in rests]
-    for player in ("numpy_player", "onnx_player"):
-        monkeypatch.setattr(f"ludens.train.nano.{player}.offers_of", lambda *_: [offer])
-    [expected], [found] = (each.sample([prompt], shown, answers=[["red"]]) for each in (plain, fast))
+    monkeypatch.setattr(NanoQuestion, "offer", lambda *_: offer)
+    [expected], [found] = (
+        each.sample(questions([prompt], shown, answers=[["red"]])) for each in (plain, fast)
+    )
     assert tuple(found.completion_ids) in offer._answers
     assert found.completion_ids == expected.completion_ids
     assert found.logprobs == pytest.approx(expected.logprobs, abs=0.01)
@@ -159,13 +160,13 @@ def test_a_question_that_was_asked_before_is_not_computed_again(
         return take(speaker, tokens, asked)
 
     monkeypatch.setattr(OnnxSpeaker, "take", counted)
-    one, other = sampler.sample(prompts, shown)
+    one, other = sampler.sample(questions(prompts, shown))
     assert one.completion_ids == other.completion_ids
     assert [tokens for tokens in taken if tokens >= len(prompts[0])] == taken[:1]
     before = len(taken)
-    [again] = sampler.sample(prompts[:1], shown[:1])
+    [again] = sampler.sample(questions(prompts[:1], shown[:1]))
     assert (again.completion_ids, len(taken)) == (one.completion_ids, before)
-    sampler.sample(prompts[:1], [[pictures()[-1]]])
+    sampler.sample(questions(prompts[:1], [[pictures()[-1]]]))
     assert len(taken) > before
 
 
@@ -187,7 +188,7 @@ def test_weights_with_and_without_a_sign_give_the_same(
 def test_logits_of_a_whole_reply(folder: Path) -> None:
     sampler = OnnxSampler(folder, TOKENS, 8, EQUAL, {})
     prompt, picture = sampler.encode(TEXTS[1]), pictures()[0]
-    [tokens] = sampler.sample([prompt], [[picture]])
+    [tokens] = sampler.sample(questions([prompt], [[picture]]))
     logits = sampler.logits(EQUAL[-1], prompt, tokens.completion_ids, picture)
     assert logits.argmax(-1).tolist() == tokens.completion_ids
 

@@ -27,6 +27,7 @@ from ludens.train.nano.policy import NanoPolicy  # noqa: E402
 from ludens.train.policy import TokenSample, Trajectory  # noqa: E402
 from ludens.train.recipe import AdvantageOptions, LossOptions, OptimizerOptions, Recipe  # noqa: E402
 from ludens.train.update import Updater, policy_loss  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 from tests.train.test_update import batch, gradient  # noqa: E402
 
@@ -49,7 +50,7 @@ def distributions(learner: NanoPolicy, sample: TokenSample) -> Any:
     """Log-probabilities of all tokens at each place of a reply, computed by themselves."""
     ids = torch.tensor([sample.prompt_ids + sample.completion_ids])
     tokens = TokenBatch.of(ids[:, :-1], torch.zeros(1, dtype=torch.long), learner._marks)
-    seen = learner._seen([sample])
+    seen = learner._features([sample])
     logits = learner.network.logits(seen, tokens, len(sample.completion_ids))[0].float()
     never = [learner.vocabulary.pad, learner.vocabulary.unknown]
     return logits.index_fill(-1, torch.tensor(never), -torch.inf).log_softmax(-1)
@@ -300,7 +301,7 @@ def test_explored_answers_have_the_log_probabilities_of_free_ones() -> None:
     learner = policy()
     count, answer = 400, learner.vocabulary.answer("2: B3")  # this policy often says "2:"
     prompts = [learner.encode("tic_tac_toe x\n")] * count
-    records = learner.sample(prompts, [[]] * count, range(count), answers=[("2: B3",)] * count)
+    records = learner.sample(questions(prompts, [[]] * count, range(count), answers=[("2: B3",)] * count))
     samples = [TokenSample(r.prompt_ids, r.completion_ids, r.logprobs) for r in records]
     said = {tuple(sample.completion_ids) for sample in samples}
     assert {reply for reply in said if reply[:2] == answer[:2]} == {answer}

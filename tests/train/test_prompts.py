@@ -9,7 +9,7 @@ from ludens.core.config import PlayConfig
 from ludens.core.registry import make
 from ludens.core.view import RenderOptions, view_of
 from ludens.games.boards import grouped
-from ludens.train.demonstrations import FIRST_SEED, Chunk, replies
+from ludens.train.demonstrations import FIRST_SEED, SourceChunk, replies
 from ludens.train.nano.inputs import HEAD, clipped, last_line, main_picture, overlaid, short_prompt
 from ludens.train.recipe import Demonstration
 
@@ -79,7 +79,9 @@ def test_refused_replies_are_told() -> None:
 
 def test_a_puzzle_is_told_without_what_is_always_the_same() -> None:
     source = Demonstration("comma/wire", episodes=1, theme="classic", size="256")
-    told = [short_prompt(s.game, s.ask) for s in replies(Chunk(source, range(FIRST_SEED, FIRST_SEED + 1)))]
+    told = [
+        short_prompt(s.game, s.ask) for s in replies(SourceChunk(source, range(FIRST_SEED, FIRST_SEED + 1)))
+    ]
     assert len(told) == 3
     assert not any("cut_wire" in text or "Please answer" in text for text in told)
     assert "serial = " in told[1]
@@ -104,7 +106,7 @@ def test_a_reply_after_a_refusal_differs_from_the_refused_ones() -> None:
         theme="classic",
         size="256",
     )
-    samples = list(replies(Chunk(source, range(FIRST_SEED, FIRST_SEED + 1))))
+    samples = list(replies(SourceChunk(source, range(FIRST_SEED, FIRST_SEED + 1))))
     again = [sample for sample in samples if sample.ask.refused]
     assert len(again) == sum(len(s.ask.legal) > 2 for s in samples if not s.ask.refused) > 20
     best = {(s.ask.seat, s.ask.step, s.pictures[-1].hash): s.completion for s in samples if not s.ask.refused}

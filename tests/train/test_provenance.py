@@ -14,7 +14,15 @@ import pytest
 from ludens.cli import main
 from ludens.core.errors import BadFile
 from ludens.train.nano.inputs import Vocabulary
-from ludens.train.nano.provenance import COMMIT, PROVENANCE, commit, learnt, means, of_checkpoint, started
+from ludens.train.nano.provenance import (
+    COMMIT,
+    PROVENANCE,
+    commit,
+    means,
+    of_checkpoint,
+    origin_of_imitation,
+    origin_of_run,
+)
 from ludens.train.nano.weights import (
     NUMBERS,
     ROLES,
@@ -54,7 +62,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run that was stopped after two rounds."""
     monkeypatch.setenv(COMMIT, "abc123")
     checkpoint = model(tmp_path / "run" / ".supervised" / "step-000002")
-    began = started(RECIPE, None, {"demonstrations": range(5, 9)})
+    began = origin_of_run(RECIPE, None, {"demonstrations": range(5, 9)})
     (tmp_path / "run" / PROVENANCE).write_bytes(orjson.dumps(began))
     state = {"done": 2, "losses": [3.0, 1.0], "spent": 61.2, "waited": 0.0, "digest": "d1"}
     (checkpoint / "training.json").write_bytes(orjson.dumps(state))
@@ -80,7 +88,7 @@ def test_exported_weights_carry_it(run: Path, tmp_path: Path) -> None:
         "tic_tac_toe",
     ]
     assert all(isinstance(text, str) for text in told.values())
-    StoredModel.read(tmp_path / "out").weights(tmp_path / "out")
+    StoredModel.read(tmp_path / "out").weights()
 
 
 def test_weights_of_unknown_origin_say_nothing(tmp_path: Path) -> None:
@@ -94,7 +102,7 @@ def test_losses_are_summed_up() -> None:
     assert means([4.0, 2.0, 3.0, 1.0], 2) == [3.0, 2.0]
     assert means([1.0], 2) == [1.0]
     assert means([]) == []
-    assert learnt(1, [2.0], 3.0, "x")["losses"] == [2.0]
+    assert origin_of_imitation(1, [2.0], 3.0, "x")["losses"] == [2.0]
 
 
 def test_the_commit_is_that_of_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +153,7 @@ def test_numbers_must_be_finite(tmp_path: Path) -> None:
     weights["decoder.head.weight"] = np.full_like(weights["decoder.head.weight"], np.nan)
     (folder / WEIGHTS).write_bytes(packed(weights, "float32"))
     with pytest.raises(BadFile, match="not finite"):
-        StoredModel.read(folder).weights(folder)
+        StoredModel.read(folder).weights()
 
 
 def test_a_model_is_checked_against_what_it_says(
@@ -198,14 +206,14 @@ def test_a_mean_is_between_two_models_and_says_where_both_come_from(run: Path, t
         near = np.abs(tensor).max() / 40
         assert np.allclose(mean[name][: len(tensor)], 1.5 * tensor, atol=near), name
     assert np.allclose(mean["decoder.head.weight"][-1], 1.0, atol=0.1)
-    checks = {check.what: check for check in verify_weights(out)}
+    checks = {check.name: check for check in verify_weights(out)}
     assert all(check.ok for check in checks.values())
-    assert checks["mean"].told == "0.25 of a run of 2 updates from abc123"
+    assert checks["mean"].detail == "0.25 of a run of 2 updates from abc123"
     told = orjson.loads(metadata_of(out / WEIGHTS)[0]["mean"])
     told["with"]["recipe"]["run"]["name"] = "another"
     rewritten = packed(mean, "int8", origin(out) | {"mean": told})
     (out / WEIGHTS).write_bytes(rewritten)
-    assert {check.what for check in verify_weights(out) if not check.ok} == {"mean"}
+    assert {check.name for check in verify_weights(out) if not check.ok} == {"mean"}
 
 
 def test_models_that_have_no_mean(run: Path, tmp_path: Path) -> None:
@@ -226,7 +234,7 @@ def test_other_settings_are_noticed(run: Path, tmp_path: Path) -> None:
     export(run, tmp_path / "out", "int8")
     settings = tmp_path / "out" / SETTINGS
     settings.write_bytes(settings.read_bytes().replace(b"tic_tac_toe", b"chess"))
-    failed = {check.what for check in verify_weights(tmp_path / "out") if not check.ok}
+    failed = {check.name for check in verify_weights(tmp_path / "out") if not check.ok}
     assert failed == {"settings and vocabulary", "games"}
 
 
@@ -267,7 +275,7 @@ def test_every_role_of_a_model_is_checked(
 
 def test_roles_that_were_exchanged_added_or_renamed_are_noticed(run: Path, roles: Path) -> None:
     def failed() -> set[str]:
-        return {check.what for check in verify_model(roles) if not check.ok}
+        return {check.name for check in verify_model(roles) if not check.ok}
 
     assert failed() == set()
     state = run / "training.json"

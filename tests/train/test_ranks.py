@@ -41,6 +41,7 @@ from ludens.cli import main  # noqa: E402
 from ludens.core.random import Stream  # noqa: E402
 from ludens.models.generation import Draws, uniform  # noqa: E402
 from ludens.train.demonstrations import Shares  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_training import policy  # noqa: E402
 from tests.support.tiny_vlm import build  # noqa: E402
 
@@ -307,11 +308,11 @@ def test_draws_follow_the_distribution() -> None:
 
 def test_a_reply_depends_on_its_seed_and_not_on_its_batch() -> None:
     learner, prompts = policy(), [[5, 6, 7], [8, 9], [5, 5, 5, 5]]
-    together = learner.sample(prompts, [()] * 3, [1, 2, 3])
+    together = learner.sample(questions(prompts, [()] * 3, [1, 2, 3]))
     for place in (2, 0, 1):
-        [alone] = learner.sample([prompts[place]], [()], [place + 1])
+        [alone] = learner.sample(questions([prompts[place]], [()], [place + 1]))
         assert alone.completion_ids == together[place].completion_ids
-    again = learner.sample([prompts[0]] * 8, [()] * 8, range(8))
+    again = learner.sample(questions([prompts[0]] * 8, [()] * 8, range(8)))
     assert len({tuple(tokens.completion_ids) for tokens in again}) > 1
 
 

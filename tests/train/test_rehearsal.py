@@ -56,7 +56,7 @@ def surprise(rehearsal: Rehearsal, learner: NanoPolicy) -> float:
 def test_what_is_rehearsed_is_learnt_beside_play_that_teaches_nothing() -> None:
     learner = policy()
     rehearsal = Rehearsal(chosen(demonstrations=OTHERS[:3], rehearsal={"share": 1.0}), learner)
-    assert len(rehearsal.dataset) > 20
+    assert len(rehearsal) > 20
     options = OptimizerOptions(lr=1e-2, warmup=0.0)
     before = surprise(rehearsal, learner)
     updater = Updater(learner, options, LossOptions(kl=0.0), 40, rehearsal)

@@ -24,6 +24,7 @@ from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.model import LivePolicy  # noqa: E402
 from ludens.train.nano.roles import RolePolicy  # noqa: E402
 from ludens.train.policy import Player, TokenSample  # noqa: E402
+from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_training import policy, recipe  # noqa: E402
 
 GAME = ludens.make("tic_tac_toe")
@@ -45,10 +46,10 @@ def test_each_prompt_is_answered_and_scored_by_its_role() -> None:
     made = split()
     asked, pictures = prompts(made), [list[Picture]()] * 4
     seeds = [11, 12, 13, 14]
-    replies = made.sample(asked, pictures, seeds)
+    replies = made.sample(questions(asked, pictures, seeds))
     for role, places in {"x": (1, 2), "o": (0, 3)}.items():
         alone = made.samplers[role].sample(
-            [asked[p] for p in places], [pictures[p] for p in places], [seeds[p] for p in places]
+            questions([asked[p] for p in places], [pictures[p] for p in places], [seeds[p] for p in places])
         )
         assert [replies[p].completion_ids for p in places] == [reply.completion_ids for reply in alone]
     samples = [TokenSample(reply.prompt_ids, reply.completion_ids, reply.logprobs) for reply in replies]

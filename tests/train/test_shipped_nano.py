@@ -19,6 +19,7 @@ from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.player import SHIPPED
 from ludens.train.nano.weights import verify_weights
 from tests.support.lines import outcomes
+from tests.support.nano import questions
 
 BOARDS = ("tic_tac_toe", "reversi", "sudoku", "minesweeper", "gomoku", "chess", "breakthrough")
 MOVES = (
@@ -46,7 +47,7 @@ def first_asks(game: str, seed: int) -> list[tuple[Ask, Picture]]:
 
 def said(chosen: Sampler, asks: Sequence[tuple[Ask, Picture]], game: str) -> list[list[int]]:
     prompts = [chosen.encode(short_prompt(game.split("?")[0], ask)) for ask, _ in asks]
-    return [one.completion_ids for one in chosen.sample(prompts, [[shown] for _, shown in asks])]
+    return [one.completion_ids for one in chosen.sample(questions(prompts, [[shown] for _, shown in asks]))]
 
 
 def test_it_is_small() -> None:
@@ -94,7 +95,7 @@ def test_where_moves_are_listed_it_gives_one_of_them(device: str) -> None:
     [usual] = said(chosen, [(ask, shown)], "chess")
     others = [answer for answer in free if not chosen.vocabulary.decode(usual).endswith(answer)]
     for answers in (free, others[3:5], others[7:8]):
-        [reply] = chosen.sample([prompt], [[shown]], answers=[answers])
+        [reply] = chosen.sample(questions([prompt], [[shown]], answers=[answers]))
         assert reply.completion_ids[-1] == end
         assert chosen.vocabulary.decode(reply.completion_ids).splitlines()[-1] in answers
         assert (reply.completion_ids == usual) == (answers is free)

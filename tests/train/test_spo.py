@@ -206,8 +206,8 @@ def test_the_other_stage_is_kept_near_the_reference_or_left_out(keep: float) -> 
         vote.stage = DECISION
     trained, kept = (chosen := spo.samples([game(clue, *votes)]))[:2], chosen[2:]
     assert spo.stage == DECISION
-    assert [(s.seat, round(s.advantage, 6), s.kept) for s in trained] == [
+    assert [(s.seat, round(s.advantage, 6), s.keep) for s in trained] == [
         ("a", 1.0, False),
         ("b", -1.0, False),
     ]
-    assert [(s.seat, s.advantage, s.kept) for s in kept] == ([("spy", 0.0, True)] if keep else [])
+    assert [(s.seat, s.advantage, s.keep) for s in kept] == ([("spy", 0.0, True)] if keep else [])

@@ -118,7 +118,7 @@ def test_kept_samples_hold_the_policy_where_the_reference_is() -> None:
         learner, start = policy(), policy().frozen()
         trained, kept = batch()[:6], batch()[6:]
         for sample in kept:
-            sample.advantage, sample.kept = 0.0, True
+            sample.advantage, sample.keep = 0.0, True
         updater = Updater(learner, OptimizerOptions(lr=1e-2, warmup=0.0), LossOptions(kl=0.0, keep=keep), 50)
         for step in range(8):
             updater.update([*trained, *kept], start, seed=step)
@@ -133,7 +133,7 @@ def test_kept_samples_do_not_dilute_those_that_are_trained() -> None:
     for kept in (0, 6):
         learner, samples = policy(), batch()
         for sample in samples[6:]:
-            sample.advantage, sample.kept = 0.0, True
+            sample.advantage, sample.keep = 0.0, True
         options = OptimizerOptions(lr=0.0, grad_norm=0.0)
         Updater(learner, options, LossOptions(kl=0.0), 10).update(samples[: 6 + kept], None)
         gradients.append(gradient(learner))

@@ -146,18 +146,18 @@ def test_unknown_number_format() -> None:
 )
 def test_settings_that_do_not_fit(changes: dict[str, object], words: str, tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
-    assert StoredModel.read(folder).weights(folder)
+    assert StoredModel.read(folder).weights()
     settings = orjson.loads((folder / SETTINGS).read_bytes())
     (folder / SETTINGS).write_bytes(orjson.dumps({**settings, **changes}))
     with pytest.raises(BadFile, match=words):
-        StoredModel.read(folder).weights(folder)
+        StoredModel.read(folder).weights()
 
 
 def test_missing_files(tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
     (folder / WEIGHTS).unlink()
     with pytest.raises(BadFile, match="safetensors"):
-        StoredModel.read(folder).weights(folder)
+        StoredModel.read(folder).weights()
     (folder / SETTINGS).unlink()
     with pytest.raises(BadFile, match=SETTINGS):
         StoredModel.read(folder)
@@ -190,14 +190,14 @@ def test_numbers_that_are_not_finite(
     """One sentence and exit code 2, also on the command line."""
     folder = write_random(tmp_path / "model", ["a b"])
     (folder / WEIGHTS).write_bytes(packed(read_weights(folder / WEIGHTS), dtype))
-    assert StoredModel.read(folder).weights(folder)
+    assert StoredModel.read(folder).weights()
     header, body = header_and_body((folder / WEIGHTS).read_bytes())
     begin = header[tensor]["data_offsets"][0]
     stored = np.float32(number).tobytes()
     body[begin : begin + 4] = stored if dtype != "bfloat16" else stored[2:] + body[begin + 2 : begin + 4]
     (folder / WEIGHTS).write_bytes(file(header, bytes(body)))
     with pytest.raises(BadFile, match=words):
-        StoredModel.read(folder).weights(folder)
+        StoredModel.read(folder).weights()
     monkeypatch.chdir(tmp_path)
     for command in (["verify", "nano/model"], ["play", "tic_tac_toe", "--seat", "x=nano/model"]):
         assert main(command) == 2
@@ -212,14 +212,14 @@ def test_a_file_that_ends_too_early(tmp_path: Path) -> None:
     for length in (0, 7, 8, 100, len(whole) // 2, len(whole) - 1):
         (folder / WEIGHTS).write_bytes(whole[:length])
         with pytest.raises(BadFile, match="not a safetensors file of weights"):
-            StoredModel.read(folder).weights(folder)
+            StoredModel.read(folder).weights()
 
 
 def test_metadata_that_says_nothing(tmp_path: Path) -> None:
     folder = write_random(tmp_path, ["a b"])
     told = {"recipe": {"play": 3}, "losses": {"a": 1}, "seeds": None, "rounds": "?"}
     (folder / WEIGHTS).write_bytes(packed(read_weights(folder / WEIGHTS), "int8", told))
-    checks = {check.what: check.ok for check in verify_weights(folder)}
+    checks = {check.name: check.ok for check in verify_weights(folder)}
     assert checks["numbers"]
     assert not checks["losses"]
     assert not checks["seeds"]

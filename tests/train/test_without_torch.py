@@ -17,7 +17,7 @@ from ludens.models.settings import ModelSpec
 from ludens.train.nano.model import NanoModel, Sampler
 from ludens.train.nano.numpy_player import NumpySampler
 from ludens.train.nano.weights import SETTINGS, WEIGHTS
-from tests.support.nano import BLIND, PROMPT, SEEING, boards, learnt, write_random
+from tests.support.nano import BLIND, PROMPT, SEEING, boards, learnt, questions, write_random
 
 BLOCKED = """
 import sys
@@ -62,15 +62,15 @@ def small(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def replies(sampler: NumpySampler) -> list[str]:
     asked = [sampler.encode(PROMPT)] * 2
-    found = sampler.sample(asked, [[board] for board in boards()])
+    found = sampler.sample(questions(asked, [[board] for board in boards()]))
     return [sampler.vocabulary.decode(tokens.completion_ids) for tokens in found]
 
 
 def test_exported_models_say_what_was_learnt(checkpoint: Path, small: Path, tmp_path: Path) -> None:
-    assert replies(NumpySampler.read(checkpoint, 0, 12, 8)) == [SEEING, BLIND]
-    assert replies(NumpySampler.read(small / "model", 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(checkpoint, 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(small / "model", 0, 12, 8)) == [SEEING, BLIND]
     assert main(["train", "export", str(checkpoint), "--out", str(tmp_path), "--dtype", "bfloat16"]) == 0
-    assert replies(NumpySampler.read(tmp_path, 0, 12, 8)) == [SEEING, BLIND]
+    assert replies(NumpySampler(tmp_path, 0, 12, 8)) == [SEEING, BLIND]
     sizes = [(folder / WEIGHTS).stat().st_size for folder in (small / "model", tmp_path, checkpoint)]
     assert sizes[0] < 0.35 * sizes[2] < 0.7 * sizes[1]
 
@@ -79,7 +79,7 @@ def test_torch_reads_exported_models(checkpoint: Path, small: Path) -> None:
     from ludens.train.nano.policy import NanoPolicy
 
     policy = NanoPolicy.read(small / "model", temperature=0, device="cpu")
-    found = policy.sample([policy.encode(PROMPT)] * 2, [[board] for board in boards()])
+    found = policy.sample(questions([policy.encode(PROMPT)] * 2, [[board] for board in boards()]))
     assert [policy.vocabulary.decode(t.completion_ids) for t in found] == [SEEING, BLIND]
 
 

@@ -141,7 +141,7 @@ def _verify_nano(spec: Path, json: bool) -> int:
         json_out([asdict(check) for check in checks])
     else:
         for check in checks:
-            print(f"{'ok    ' if check.ok else 'FAILED'} {check.what} {check.told}".rstrip())
+            print(f"{'ok    ' if check.ok else 'FAILED'} {check.name} {check.detail}".rstrip())
     return DONE if all(check.ok for check in checks) else FAILED
 
 

@@ -53,14 +53,14 @@ def reward_pairs(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
             continue
         shared = places[0].keys() & places[1].keys()
         for number, samples in enumerate(places):
-            others = places[1 - number]
+            counterparts = places[1 - number]
             own = world[number]
-            chosen = [
-                replace(sample, reward=min(sample.reward, others[place].reward))
+            pairs = [
+                replace(sample, reward=min(sample.reward, counterparts[place].reward))
                 for place, sample in samples.items()
                 if place in shared
             ]
-            paired.append(replace(own, samples=chosen))
+            paired.append(replace(own, samples=pairs))
     return sorted(paired, key=lambda trajectory: trajectory.number)
 
 
@@ -101,7 +101,7 @@ class RoleBaselines:
 
 
 def return_to_go(rewards: Sequence[float], seats: Sequence[str], discount: float = 1.0) -> list[float]:
-    """For each move the discounted sum of what its seat earns from it on."""
+    """For each move, the discounted sum of the rewards of its seat from this move on."""
     following: dict[str, float] = defaultdict(float)
     result = [0.0] * len(rewards)
     for place in range(len(rewards) - 1, -1, -1):
@@ -303,20 +303,20 @@ class IterativeSpo(Grpo):
         return self.stage == self.switch.decision
 
     def samples(self, trajectories: Sequence[Trajectory]) -> list[TokenSample]:
-        active, others = list[Trajectory](), list[TokenSample]()
+        active, rest = list[Trajectory](), list[TokenSample]()
         for trajectory in trajectories:
             trained = [sample for sample in trajectory.samples if sample.stage == self.stage]
             active.append(replace(trajectory, samples=trained))
-            others += [sample for sample in trajectory.samples if sample.stage != self.stage]
-        for sample in others:
-            sample.kept = True
+            rest += [sample for sample in trajectory.samples if sample.stage != self.stage]
+        for sample in rest:
+            sample.keep = True
         [group] = [stage.group for stage in self.switch.stages if stage.name == self.stage]
         deciding = self.stage == self.switch.decision
         kinds = (self.options.decisions if deciding else "", "" if group else self.options.kind)
         # Without a group, kind = "group" has no meaning: rewards are taken as they are.
         kind = "role" if "role" in kinds else "group" if group else "none"
         trained = self._compared(active, group, kind, self.stage if kinds[0] == "role" else "")
-        return [*trained, *(others if self.keeps else ())]
+        return [*trained, *(rest if self.keeps else ())]
 
     def observe(self, held_out: Sequence[Trajectory], *, first: bool) -> tuple[dict[str, float], bool]:
         switch, scores = self.switch, [trajectory.decision for trajectory in held_out]
@@ -341,7 +341,7 @@ class IterativeSpo(Grpo):
 
 
 TRAINED = "trained_"
-"""Before the name of a stage: whether it was the one that was trained."""
+"""Prefix of a measure: 1 if the stage with this name was trained, else 0."""
 
 
 def algorithm(recipe: Recipe) -> Grpo:

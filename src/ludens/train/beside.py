@@ -44,7 +44,7 @@ class SideThread:
             self._stream = torch.cuda.Stream()  # of the device that this thread uses
 
     async def run(self, function: Callable[[], T]) -> T:
-        """The function sees what was computed before, and what comes after sees its results."""
+        """The function sees the results of all earlier work, and later work sees its results."""
         if self._stream is None:
             return await asyncio.to_thread(function)
         import torch

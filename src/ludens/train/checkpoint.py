@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from ludens.core.errors import BadFile, UsageError
+from ludens.train import ranks
 from ludens.train.policy import Policy
 
 STATE, OPTIMIZER, ANCHOR, PREFIX = "training.json", "optimizer.pt", "anchor", "step-"
@@ -72,9 +73,11 @@ class Checkpoints:
 
 
 def save_whole(policy: Policy, folder: Path) -> None:
-    """Save a policy so that the folder is complete or absent."""
-    with _complete(folder) as partial:
-        policy.save(partial)
+    """Save a policy so that the folder is complete or absent. All ranks call it, and the first one writes."""
+    if ranks.world()[0] == 0:
+        with _complete(folder) as partial:
+            policy.save(partial)
+    ranks.wait()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What can be wrong with a recipe, found before anything is loaded."""
+"""Checks of a recipe, before anything is loaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ludens.train import loop, ranks
 from ludens.train.algorithms import two_stages
 from ludens.train.demonstrations import FIRST_SEED, rehearsed
 from ludens.train.league import check_players, is_copy
-from ludens.train.recipe import Demonstration, Recipe, Section
+from ludens.train.recipe import Demonstration, Recipe, Section, names_of_players
 from ludens.train.rollout import LEARNER
 
 GROUPS = ("seed", "seat", "role", "stage", "step", "attempt", "episode")
@@ -169,8 +169,7 @@ def _check_ahead(recipe: Recipe) -> None:
             'the recipe\'s play.ahead needs kind = "nano" or a [server], without model.shard: a large model '
             "fills its GPU in play and in updates, and its copies share weights with it."
         )
-    players = {name for each in recipe.opponents for name in each.players.values()}
-    copies = [name for name in sorted(players) if is_copy(name)]
+    copies = [name for name in sorted(names_of_players(recipe.opponents)) if is_copy(name)]
     if recipe.model.kind == "hf" and copies:
         raise BadOption(
             f'the recipe\'s play.ahead needs other [[opponents]] than {copies[0]!r} with kind = "hf": the '
@@ -251,7 +250,7 @@ def _check_device(device: str) -> None:
 
 
 def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
-    """What a recipe names outside of Ludens: in its sections, in games, in players."""
+    """Files, addresses and keys that a recipe names in its sections, games and players."""
     sections = {f.name: getattr(recipe, f.name) for f in fields(Recipe)}
     tables: list[tuple[str, Section | Demonstration]]
     tables = [(f"[{name}]", each) for name, each in sections.items() if isinstance(each, Section)]
@@ -265,7 +264,7 @@ def recipe_accesses(recipe: Recipe) -> Iterator[Access]:
                 sends_key = bool(os.environ.get(PROVIDERS["vllm"].keys[0]))
                 values = access.value.split() if access.touch is Touch.CONNECT else [access.value]
                 yield from (replace(access, value=value, sends_key=sends_key) for value in values)
-    for player in {name for each in recipe.opponents for name in each.players.values()}:
+    for player in names_of_players(recipe.opponents):
         yield from _player(player, recipe.play.game)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -41,7 +41,7 @@ CHUNK, TASKS = 16, 16
 
 
 @dataclass(frozen=True)
-class Chunk:
+class SourceChunk:
     """Some episodes of a source; none for the episodes of a run folder."""
 
     source: Demonstration
@@ -60,22 +60,22 @@ class Chunk:
         return RenderOptions(f"random:{FIRST_SEED + self.number}" if theme == "random" else theme, int(size))
 
 
-def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[Chunk]:
+def chunks_of(sources: Iterable[Demonstration], number: int = 0) -> list[SourceChunk]:
     """The work of a round. Each round has seeds of its own, unless a source has a pool of them."""
     chunks = []
     for source in sources:
         if source.run:
-            chunks.append(Chunk(source))
+            chunks.append(SourceChunk(source))
             continue
         first = number * source.episodes
         start = FIRST_SEED + (first % source.pool if source.pool else first)
         end, step = start + source.episodes, min(CHUNK, max(1, source.episodes // TASKS))
         seeds = [range(at, min(at + step, end)) for at in range(start, end, step)]
-        chunks += [Chunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
+        chunks += [SourceChunk(source, some, number * len(seeds) + i) for i, some in enumerate(seeds)]
     return chunks
 
 
-Map = Callable[[Callable[[Chunk], T], Sequence[Chunk]], Iterator[T]]
+Map = Callable[[Callable[[SourceChunk], T], Sequence[SourceChunk]], Iterator[T]]
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
         return
     with WorkerPool(workers, _begin, (imported_agents(),)) as pool:
 
-        def run(work: Callable[[Chunk], T], tasks: Sequence[Chunk]) -> Iterator[T]:
+        def run(work: Callable[[SourceChunk], T], tasks: Sequence[SourceChunk]) -> Iterator[T]:
             futures = deque(pool.submit(work, task) for task in tasks)  # before any result is read
             return (futures.popleft().result() for _ in range(len(futures)))
 
@@ -98,6 +98,27 @@ def processes(workers: int, chunks: int) -> Iterator[Map[Any]]:
             raise UsageError(
                 "a process that makes demonstrations ended: memory may be short; the same command goes on."
             ) from None
+
+
+def map_rounds(
+    work: Callable[[SourceChunk], T],
+    sources: Sequence[Demonstration],
+    numbers: Iterable[int],
+    workers: int = 0,
+) -> Generator[list[T], None, None]:
+    """The results of `work` for the chunks of each round.
+
+    The next round is begun before one is yielded, so that no process waits for the slowest.
+    """
+    begun = deque[Iterator[T]]()
+    run: Map[T]
+    with processes(workers, len(chunks_of(sources))) as run:
+        for number in numbers:
+            begun.append(run(work, chunks_of(sources, number)))
+            if len(begun) > 1:
+                yield list(begun.popleft())
+        while begun:
+            yield list(begun.popleft())
 
 
 def _begin(agents: tuple[str, ...]) -> None:
@@ -118,28 +139,28 @@ def demonstrations(sources: Sequence[Demonstration], workers: int = 0) -> Iterat
 
 def rehearsed(recipe: Recipe) -> list[Demonstration]:
     """The demonstrations of games that are not played, a share of each."""
-    played, share = make(recipe.play.game).name, recipe.rehearsal.share
+    game_played, share = make(recipe.play.game).name, recipe.rehearsal.share
     return [
         replace(source, episodes=max(1, round(share * source.episodes)), pool=0)
         for source in recipe.sources
-        if source.episodes and make(source.game).name != played
+        if source.episodes and make(source.game).name != game_played
     ]
 
 
-def _listed(chunk: Chunk) -> list[Rebuilt]:
+def _listed(chunk: SourceChunk) -> list[Rebuilt]:
     return list(replies(chunk))
 
 
-def replies(chunk: Chunk) -> Iterator[Rebuilt]:
+def replies(chunk: SourceChunk) -> Iterator[Rebuilt]:
     roles = chunk.source.roles.split()
-    samples = _recorded(Path(chunk.source.run)) if chunk.source.run else _played(chunk)
+    samples = _read_run(Path(chunk.source.run)) if chunk.source.run else _play_chunk(chunk)
     for sample in samples:
         if not roles or sample.ask.role in roles or sample.ask.seat in roles:
-            # What training does not need is left out: samples travel between processes.
+            # Samples travel between processes, without the fields that training does not need.
             yield replace(sample, ask=replace(sample.ask, state=None, history=()))
 
 
-def _recorded(folder: Path) -> Iterator[Rebuilt]:
+def _read_run(folder: Path) -> Iterator[Rebuilt]:
     """Every accepted reply of the finished episodes of a run."""
     from ludens.run.lines import iter_records
 
@@ -148,7 +169,7 @@ def _recorded(folder: Path) -> Iterator[Rebuilt]:
             yield from (s for s in rebuild(record.episode) if s.attempt.verdict == "ok")
 
 
-def _played(chunk: Chunk) -> Iterator[Rebuilt]:
+def _play_chunk(chunk: SourceChunk) -> Iterator[Rebuilt]:
     source = chunk.source
     game, render = make(source.game), chunk.render
     for seed in chunk.seeds:
@@ -174,7 +195,7 @@ def _played(chunk: Chunk) -> Iterator[Rebuilt]:
 
 
 def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
-    """What is to be said: the teacher's own words, or its action in the asked format."""
+    """The reply to imitate: the teacher's own words, or its action in the format of the question."""
     spoken = label.text != label.action or label.action is None
     completion = label.text if spoken else ask.format.write(label.action or "")
     if source.list_moves and label.action:
@@ -186,16 +207,16 @@ def _completion(source: Demonstration, ask: Ask, label: Reply) -> str:
 def _after_refusal(source: Demonstration, sample: Rebuilt, label: Reply, random: Stream) -> Rebuilt:
     """The same question after one or two refused replies.
 
-    What a model says twice is what it is sure of. So half of the time the best move itself counts as refused,
-    legal as it is, and another one is right.
+    A model that is sure of a move repeats it after a refusal. So in half of these questions the best move
+    itself counts as refused, although it is legal, and another move is right.
     """
     ask, best = sample.ask, label.action or ""
-    others = [move for move in ask.legal if move != best]
-    refused = random.sample(others, random.between(1, min(2, len(others) - 1)))
+    alternatives = [move for move in ask.legal if move != best]
+    refused = random.sample(alternatives, random.between(1, min(2, len(alternatives) - 1)))
     move = best
     if random.below(2):
         refused[-1] = best
-        move = random.choice([move for move in others if move not in refused])
+        move = random.choice([move for move in alternatives if move not in refused])
     for text in refused:
         ask = ask.again(text, "")
     return replace(sample, ask=ask, completion=_completion(source, ask, Reply(move, move)))
@@ -210,7 +231,7 @@ class Taught(Recorder):
 
     player: Agent | None = None
     state: State | None = None
-    """That of the game, for those of both who read it: what is asked is what the other one looks at."""
+    """The state of the game, for a teacher or player that reads it; the question fits the other one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -218,7 +239,7 @@ class Taught(Recorder):
 
     @property
     def _looking(self) -> Agent:
-        """The one of both who is shown the game."""
+        """The teacher or the player, whichever is shown the game."""
         return self.inner if self.player is None or self.inner.sees not in UNSEEN else self.player
 
     def history(self) -> History:
@@ -236,9 +257,9 @@ class Taught(Recorder):
 
 
 def rows_from(recipe: Recipe) -> Iterator[dict[str, Any]]:
-    """What is imitated, in the layout of TRL: replies in games, then datasets."""
-    played = [source for source in recipe.sources if not source.data]
-    yield from rows_of(demonstrations(played, recipe.supervised.workers))
+    """All samples to imitate, in the layout of TRL: replies in games, then datasets."""
+    games = [source for source in recipe.sources if not source.data]
+    yield from rows_of(demonstrations(games, recipe.supervised.workers))
     for source in recipe.sources:
         if source.data:
             yield from rows_in(Path(source.data), source.column)
@@ -255,11 +276,11 @@ def rows_in(folder: Path, column: str) -> Iterator[dict[str, Any]]:
     columns = ["prompt", "images", column]
     for file in files:
         try:
-            stored = parquet.ParquetFile(file)
-            missing = next((name for name in columns if name not in stored.schema_arrow.names), None)
-            if missing is not None:
-                raise BadFile(f"{str(file)!r} has no column {missing!r}.")
-            batches = stored.iter_batches(batch_size=64, columns=columns)
+            table = parquet.ParquetFile(file)
+            missing_column = next((name for name in columns if name not in table.schema_arrow.names), None)
+            if missing_column is not None:
+                raise BadFile(f"{str(file)!r} has no column {missing_column!r}.")
+            batches = table.iter_batches(batch_size=64, columns=columns)
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in rows:
                 images = [Image.open(BytesIO(image["bytes"])).convert("RGB") for image in row["images"]]
@@ -277,13 +298,13 @@ def rows_of(rebuilt: Iterable[Rebuilt]) -> Iterable[dict[str, Any]]:
 def _row(messages: Sequence[tuple[str, Sequence[Any]]], reply: str, images: list[Any]) -> dict[str, Any]:
     """A sample in the layout of TRL: a prompt with picture placeholders, a completion, the pictures."""
 
-    def written(role: str, parts: Sequence[Any]) -> dict[str, Any]:
+    def message(role: str, parts: Sequence[Any]) -> dict[str, Any]:
         texts = [part if isinstance(part, str) else None for part in parts]
         content = [{"type": "image" if text is None else "text", "text": text} for text in texts]
         return {"role": role, "content": content}
 
-    prompt = [written(role, parts) for role, parts in messages]
-    return {"prompt": prompt, "completion": [written("assistant", [reply])], "images": images}
+    prompt = [message(role, parts) for role, parts in messages]
+    return {"prompt": prompt, "completion": [message("assistant", [reply])], "images": images}
 
 
 def train_supervised(
@@ -374,8 +395,8 @@ class Shares:
         return ceil(ceil(self.batch / self.size) / self.micro)
 
     def __len__(self) -> int:
-        whole, left = divmod(self.rows, self.batch)
-        return whole * self.passes + ceil(ceil(left / self.size) / self.micro)
+        whole, rest = divmod(self.rows, self.batch)
+        return whole * self.passes + ceil(ceil(rest / self.size) / self.micro)
 
     def __iter__(self) -> Iterator[list[int]]:
         import torch

@@ -16,13 +16,13 @@ import orjson
 from ludens.agents import agent
 from ludens.core.registry import make
 from ludens.train.league import is_copy
-from ludens.train.recipe import Recipe
+from ludens.train.recipe import Recipe, names_of_players
 from ludens.train.rollout import LEARNER
 
 GAMES = "games"
 """The folder of games that are a module each; others are a package each."""
 IGNORED = {"monitor": None, "server": None, "run": ("name", "seed"), "model": ("device",)}
-"""What does not change what is learnt: sections, or keys of them."""
+"""Sections, or keys of a section, that do not change the result of training."""
 
 
 def form(recipe: Recipe) -> str:
@@ -46,15 +46,15 @@ def form(recipe: Recipe) -> str:
 
 def _changed(recipe: Recipe) -> dict[str, Any]:
     """The values that differ from the defaults."""
-    defaults, values = Recipe().as_dict(), recipe.as_dict()
+    defaults = Recipe().as_dict()
     changed: dict[str, Any] = {}
-    for name, section in values.items():
+    for name, section in recipe.as_dict().items():
         ignored = IGNORED.get(name, ())
         if ignored is None:
             continue
         if isinstance(section, Mapping):
-            kept = {k: v for k, v in section.items() if k not in ignored and v != defaults[name][k]}
-            changed |= {name: kept} if kept else {}
+            values = {k: v for k, v in section.items() if k not in ignored and v != defaults[name][k]}
+            changed |= {name: values} if values else {}
         elif section:
             changed[name] = [{k: v for k, v in item.items() if v not in ("", 0, False)} for item in section]
     return changed
@@ -65,8 +65,7 @@ def _players(recipe: Recipe) -> Iterator[tuple[str, str]]:
     for source in recipe.sources:
         if source.episodes:
             yield from ((bot, source.game) for bot in (source.bot, source.player) if bot)
-    named = {name for arrangement in recipe.opponents for name in arrangement.players.values()}
-    for name in sorted({*named, recipe.monitor.against} - {LEARNER, ""}):
+    for name in sorted({*names_of_players(recipe.opponents), recipe.monitor.against} - {LEARNER, ""}):
         if not is_copy(name):
             yield name, recipe.play.game
 
@@ -90,18 +89,18 @@ def _meaning(file: Path) -> str:
         body = getattr(node, "body", None)
         if not isinstance(body, list):
             continue
-        # A string by itself is a docstring, of whatever comes before it.
-        kept = [each for each in body if not _is_text(each)]
-        node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return _written(tree)
+        # A string that is a statement is a docstring.
+        statements = [each for each in body if not _is_text(each)]
+        node.body = statements or [ast.Pass()]  # type: ignore[attr-defined]
+    return _dump(tree)
 
 
-def _written(value: object) -> str:
-    """A part of a syntax tree; empty fields are left out, of which newer versions of Python have more."""
+def _dump(value: object) -> str:
+    """A part of a syntax tree without its empty fields: newer versions of Python have more of them."""
     if isinstance(value, ast.AST):
         fields = ((name, part) for name, part in ast.iter_fields(value) if part is not None and part != [])
-        return f"{type(value).__name__}({', '.join(f'{name}={_written(part)}' for name, part in fields)})"
-    return f"[{', '.join(map(_written, value))}]" if isinstance(value, list) else repr(value)
+        return f"{type(value).__name__}({', '.join(f'{name}={_dump(part)}' for name, part in fields)})"
+    return f"[{', '.join(map(_dump, value))}]" if isinstance(value, list) else repr(value)
 
 
 def _is_text(node: ast.AST) -> bool:

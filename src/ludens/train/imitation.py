@@ -4,7 +4,8 @@ play, draw, tokenise and process the pictures of the next round."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from math import inf, isfinite
@@ -27,15 +28,13 @@ from ludens.models.vision import CachedImageProcessor
 from ludens.train import ranks
 from ludens.train.checkpoint import save_whole
 from ludens.train.demonstrations import (
-    Chunk,
-    Map,
-    chunks_of,
-    processes,
+    SourceChunk,
+    map_rounds,
     replies,
     rows_from,
     train_supervised,
 )
-from ludens.train.monitor import IMITATION
+from ludens.train.nano.provenance import IMITATION
 from ludens.train.policy import TokenSample
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.transformers_policy import VISION, ProcessedPicture, TransformersPolicy, pil_image
@@ -62,32 +61,30 @@ REPORTS = 10.0
 """Seconds between two lines about progress."""
 
 
-def supervised_transformers(recipe: Recipe, done: Path, say: Say) -> TransformersPolicy:
+def supervised_transformers(recipe: Recipe, folder: Path, say: Say) -> TransformersPolicy:
     """The policy with which play starts: read, and trained on demonstrations where there are any."""
     path, seed = recipe.model.path, recipe.run.seed
     if recipe.demonstrations:
-        if not ranks.from_first(done.is_dir):
-            policy = _imitated(recipe, done, say)
+        if not ranks.from_first(folder.is_dir):
+            policy = _imitated(recipe, folder, say)
             ranks.check_equal(policy.parameters())
-            if ranks.world()[0] == 0:
-                save_whole(policy, done)
-            ranks.wait()
-        path = str(done)
+            save_whole(policy, folder)
+        path = str(folder)
     return TransformersPolicy.read(path, recipe.model, seed)
 
 
-def _imitated(recipe: Recipe, done: Path, say: Say) -> TransformersPolicy:
+def _imitated(recipe: Recipe, folder: Path, say: Say) -> TransformersPolicy:
     path, seed = recipe.model.path, recipe.run.seed
     if recipe.supervised.engine == "rounds":
         policy = TransformersPolicy.read(path, recipe.model, seed)
-        imitate(policy, recipe, done.parent, say)
+        imitate(policy, recipe, folder.parent, say)
         return policy
     # TRL's optimiser has no float32 copies of shorter weights; LoRA's are float32 in any case.
     model = recipe.model if recipe.model.lora else replace(recipe.model, dtype="float32")
     policy = TransformersPolicy.read(path, model, seed)
     rows = list(rows_from(recipe))
     say(f"imitating {len(rows):,} replies with TRL")
-    train_supervised(policy, rows, recipe, done.with_name(f".{done.name}.trl"))
+    train_supervised(policy, rows, recipe, folder.with_name(f".{folder.name}.trl"))
     return policy
 
 
@@ -97,7 +94,7 @@ class EncodedReplies:
 
     prompts: list[Array] = field(default_factory=list)
     completions: list[Array] = field(default_factory=list)
-    shown: list[list[str]] = field(default_factory=list)
+    picture_hashes: list[list[str]] = field(default_factory=list)
     pictures: dict[str, dict[str, Array]] = field(default_factory=dict)
 
     def samples(self) -> Iterator[TokenSample]:
@@ -107,9 +104,9 @@ class EncodedReplies:
             key: ProcessedPicture(key, {name: torch.from_numpy(array) for name, array in features.items()})
             for key, features in self.pictures.items()
         }
-        for prompt, completion, keys in zip(self.prompts, self.completions, self.shown, strict=True):
-            shown: Any = [pictures[key] for key in keys]
-            yield TokenSample(prompt.tolist(), completion.tolist(), [], shown)
+        for prompt, completion, keys in zip(self.prompts, self.completions, self.picture_hashes, strict=True):
+            images: Any = [pictures[key] for key in keys]
+            yield TokenSample(prompt.tolist(), completion.tolist(), [], images)
 
 
 @lru_cache(maxsize=1)
@@ -126,7 +123,7 @@ def _processor(path: str) -> tuple[Any, CachedImageProcessor]:
     return processor, images
 
 
-def encode(path: str, chunk: Chunk) -> EncodedReplies:
+def encode(path: str, chunk: SourceChunk) -> EncodedReplies:
     """The replies of a chunk, with prompts exactly as in play, and the end token after each reply."""
     processor, images = _processor(path)
     words, encoded, samples = processor.tokenizer, EncodedReplies(), list(replies(chunk))
@@ -146,7 +143,7 @@ def encode(path: str, chunk: Chunk) -> EncodedReplies:
     for sample, row, length, reply in zip(samples, ids, lengths, spoken, strict=True):
         encoded.prompts.append(row[-length:].copy())
         encoded.completions.append(np.array([*reply, words.eos_token_id], np.int32))
-        encoded.shown.append([picture.hash for picture in sample.pictures])
+        encoded.picture_hashes.append([picture.hash for picture in sample.pictures])
         for picture in sample.pictures:
             if picture.hash not in encoded.pictures:
                 encoded.pictures[picture.hash] = _arrays(images.of(pil_image(picture)))
@@ -168,40 +165,26 @@ def _arrays(features: Any) -> dict[str, Array]:
 
 def rounds(
     path: str, sources: Sequence[Demonstration], count: int, workers: int = 0
-) -> Iterator[list[TokenSample]]:
+) -> Generator[list[TokenSample], None, None]:
     """The samples of each round; the next one is made while one is learnt."""
-    begun = deque[Iterator[EncodedReplies]]()
-    run: Map[EncodedReplies]
-    with processes(workers, len(chunks_of(sources))) as run:
-        for number in range(count):
-            begun.append(run(partial(encode, path), chunks_of(sources, number)))
-            if len(begun) > 1:
-                yield _flat(begun.popleft())
-        while begun:
-            yield _flat(begun.popleft())
+    with closing(map_rounds(partial(encode, path), sources, range(count), workers)) as parts_of_rounds:
+        for parts in parts_of_rounds:
+            yield [sample for part in parts for sample in part.samples()]
 
 
-def _flat(parts: Iterator[EncodedReplies]) -> list[TokenSample]:
-    return [sample for part in parts for sample in part.samples()]
-
-
-class Imitation:
+class TransformersImitation:
     """Raises the likelihood of replies: the mean over all tokens of a batch."""
 
     def __init__(self, policy: TransformersPolicy, recipe: Recipe) -> None:
         import torch
 
         self.policy, self.options, self.optimizer = policy, recipe.supervised, recipe.optimizer
-        named = [(name, weight) for name, weight in policy.model.named_parameters() if weight.requires_grad]
-        self.masters = Masters([weight for _, weight in named])
-        sees = [any(part in name for part in VISION) for name, _ in named]
+        weights = {name: w for name, w in policy.model.named_parameters() if w.requires_grad}
+        self.masters = Masters([*weights.values()])
+        of_vision = [any(part in name for part in VISION) for name in weights]
+        pairs = [*zip(self.masters.parameters, of_vision, strict=True)]
         groups = [
-            {
-                "params": [
-                    m for m, seeing in zip(self.masters.parameters, sees, strict=True) if seeing is which
-                ]
-            }
-            for which in (True, False)
+            {"params": [master for master, sees in pairs if sees is vision]} for vision in (True, False)
         ]
         self.rates = (self.options.vision_lr or self.options.lr, self.options.lr)
         fused = policy.device.type == "cuda" or None
@@ -324,41 +307,41 @@ def imitate(policy: TransformersPolicy, recipe: Recipe, folder: Path, say: Say) 
             f"hf/{recipe.model.path}: replies do not end with the tokenizer's eos token, which "
             'supervised.engine = "rounds" teaches: use engine = "trl".'
         )
-    imitation = Imitation(policy, recipe)
-    began = told = perf_counter()
+    imitation = TransformersImitation(policy, recipe)
+    began = last_report = perf_counter()
     waited, learnt, first = 0.0, 0, None
     policy.train(True)
     source = rounds(recipe.model.path, recipe.sources, options.rounds, options.workers)
     try:
         for number in range(options.rounds):
-            asked = perf_counter()
+            start = perf_counter()
             samples = next(source)
             if not samples:
                 raise UsageError("the demonstrations of a round have no replies.")
-            waited += 0.0 if first is None else perf_counter() - asked
+            waited += 0.0 if first is None else perf_counter() - start
             first = first or perf_counter()
             batches = list(_batches(samples, options.batch, options.epochs, f"{recipe.run.seed} {number}"))
             for place, batch in enumerate(batches):
                 share = (number + place / len(batches)) / options.rounds
                 if options.minutes:
                     # Schedules begin with the first samples, for which processes have to be started.
-                    left = max(1.0, 60 * options.minutes - (first - began))
-                    share = max(share, (perf_counter() - first) / left)
+                    seconds = max(1.0, 60 * options.minutes - (first - began))
+                    share = max(share, (perf_counter() - first) / seconds)
                 if share >= 1:
                     break
                 imitation.step(batch, share)
                 learnt += len(batch)
-                if perf_counter() - told > REPORTS:
-                    told = perf_counter()
-                    done, rate = f"{share:4.0%}  round {number + 1}", learnt / (told - first)
-                    say(f"supervised {done}  {imitation.line()}  {rate:.0f} replies/s")
+                if perf_counter() - last_report > REPORTS:
+                    last_report = perf_counter()
+                    progress, rate = f"{share:4.0%}  round {number + 1}", learnt / (last_report - first)
+                    say(f"supervised {progress}  {imitation.line()}  {rate:.0f} replies/s")
                     if imitation.judge():
                         say("the loss has risen: back to earlier weights, with half the rates")
             else:
                 continue
             break
     finally:
-        source.close()  # type: ignore[attr-defined]
+        source.close()
         policy.train(False)
     spent = perf_counter() - (first or began)
     summary = {

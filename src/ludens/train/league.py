@@ -15,7 +15,7 @@ from ludens.core.random import stream
 from ludens.train import ranks
 from ludens.train.checkpoint import save_whole
 from ludens.train.policy import Policy
-from ludens.train.recipe import Opponents, PopulationOptions
+from ludens.train.recipe import Opponents, PopulationOptions, names_of_players
 from ludens.train.rollout import LEARNER, RolloutJob, player_of
 
 FROZEN, PREVIOUS, PAST, CHECKPOINT = "frozen", "previous", "past", "checkpoint:"
@@ -34,7 +34,7 @@ class Population:
     """
 
     FADES = 0.9
-    """What the results so far count after an iteration with new ones."""
+    """The weight of earlier results after an iteration with new ones."""
 
     def __init__(self, options: PopulationOptions) -> None:
         self.options = options
@@ -44,7 +44,7 @@ class Population:
         """Games won by the learner and games in all."""
 
     def add(self, iteration: int) -> list[int]:
-        """Take in the policy after so many iterations; returns the members that have to go."""
+        """Add the policy after this iteration; returns the members to remove."""
         if iteration in self.members:
             return []
         self.members.append(iteration)
@@ -103,13 +103,12 @@ class League:
         policy: Policy,
         opponents: Sequence[Opponents],
         seed: int,
-        others: Sequence[str] = (),
+        more_players: Sequence[str] = (),
         population: PopulationOptions | None = None,
         folder: Path | None = None,
     ) -> None:
         self.game, self.policy, self.opponents, self.seed = game, policy, opponents, seed
-        named = {name for o in opponents for name in o.players.values()}
-        self.names = sorted({*named, *others} - {LEARNER, ""})
+        self.names = sorted({*names_of_players(opponents), *more_players} - {LEARNER, ""})
         self.agents: dict[str, Agent] = {}
         self.population = Population(population or PopulationOptions())
         self._folder = folder
@@ -121,7 +120,7 @@ class League:
                 self._read(name, Path(name.removeprefix(CHECKPOINT)))
             elif name != PAST:
                 self.agents[name] = agent(name, game)
-        self.finished(0)
+        self.end_iteration(0)
 
     def _freeze(self, name: str) -> None:
         self._drop(name)
@@ -138,11 +137,6 @@ class League:
             del self.agents[name]
 
     @property
-    def frozen(self) -> tuple[Policy, ...]:
-        """The copies of the policy that play."""
-        return tuple(self.copies.values())
-
-    @property
     def copies(self) -> Mapping[str, Policy]:
         """The copies of the policy that play, by name."""
         return {name: self._frozen[name] for name in sorted(self._frozen)}
@@ -157,25 +151,22 @@ class League:
         if PREVIOUS in self.names:
             self._freeze(PREVIOUS)
 
-    def finished(self, iteration: int) -> None:
+    def end_iteration(self, iteration: int) -> None:
         """An iteration has ended: the policy may join the population."""
         if PAST not in self.names or iteration % self.population.options.every:
             return
         gone = self.population.add(iteration)
         self._freeze(_member(iteration))
         if self._folder is not None:
-            whole = self.policy.whole()
-            if ranks.world()[0] == 0:
-                save_whole(whole, self._folder / f"{iteration:06d}")
-            ranks.wait()
+            save_whole(self.policy.whole(), self._folder / f"{iteration:06d}")
         for member in gone:  # its files stay: a run may go on from a checkpoint in which it is a member
             self._drop(_member(member))
 
-    def record(self, played: Sequence[tuple[RolloutJob, float]]) -> None:
-        """Count games of all ranks: what was played, and 1 where the learner won."""
+    def record(self, results: Sequence[tuple[RolloutJob, float]]) -> None:
+        """Count games of all ranks: each job, and 1 if the learner won."""
         outcomes = [
             (_key(int(name.removeprefix(f"{PAST}:")), _roles(job.players, name)), won)
-            for job, won in played
+            for job, won in results
             for name in {*job.players.values()}
             if name.startswith(f"{PAST}:")
         ]
@@ -224,7 +215,7 @@ def _roles(players: Mapping[str, str], name: str) -> str:
     return " ".join(sorted(role for role, player in players.items() if player == name))
 
 
-def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[str] = ()) -> None:
+def check_players(game: Game, opponents: Sequence[Opponents], more_players: Sequence[str] = ()) -> None:
     """Every opponent exists and has a seat or role of the game; raises `UsageError`."""
     roles: dict[str, str] = {}
     if opponents:  # some games take seconds to start
@@ -240,9 +231,9 @@ def check_players(game: Game, opponents: Sequence[Opponents], others: Sequence[s
                 )
         if all(player_of(arrangement.players, *seat) != LEARNER for seat in roles.items()):
             raise BadOption("the recipe's [[opponents]] leave no seat to the learner.")
-    if PAST in others:
+    if PAST in more_players:
         raise BadOption(f"the recipe's monitor.against cannot be {PAST!r}, which changes.")
-    for name in {*(name for o in opponents for name in o.players.values()), *others} - {LEARNER, ""}:
+    for name in {*names_of_players(opponents), *more_players} - {LEARNER, ""}:
         if name.startswith(CHECKPOINT):
             folder = Path(name.removeprefix(CHECKPOINT))
             if not folder.is_dir():

@@ -55,7 +55,7 @@ def of_play(trajectories: Sequence[Trajectory], samples: Sequence[TokenSample]) 
         seats = frozenset(trajectory.roles)
         moves = [move for move in trajectory.episode.moves if move.seat in seats]
         values += [("fallback", move.verdict == "fallback") for move in moves]
-    trained = [sample for sample in samples if not sample.kept]
+    trained = [sample for sample in samples if not sample.keep]
     values += [("no_signal", sample.advantage == 0) for sample in trained]
     counts = ranks.gather((len(trajectories), len(trained)))
     return {
@@ -84,8 +84,8 @@ def evaluation_jobs(
     (rank, size), state = ranks.world(), game.start(first_seed)
     roles = dict.fromkeys(state.role(seat) or seat for seat in game.seats)
     seeds = range(first_seed + rank, first_seed + episodes, size)
-    others = [{other: opponent for other in roles if other != role} for role in roles]
-    return [RolloutJob(seed, players=players) for players in others for seed in seeds]
+    arrangements = [{other: opponent for other in roles if other != role} for role in roles]
+    return [RolloutJob(seed, players=players) for players in arrangements for seed in seeds]
 
 
 def of_evaluation(trajectories: Iterable[Trajectory], prefix: str = "") -> dict[str, float]:
@@ -134,23 +134,23 @@ class IterationClock:
     def _now() -> dict[str, float]:
         return {kind: spent(kind) for kind in ("draw", "sample", "wait")}
 
-    def played(self) -> None:
-        """Everything up to now was play."""
+    def end_play(self) -> None:
+        """Count the time up to now as play."""
         self._play, self._waited = perf_counter() - self._began, spent("wait") - self._before["wait"]
 
     def beside(self, play: float, update: float) -> None:
-        """Play and update, which began together, took so many seconds each."""
+        """Record the seconds of play and of the update, which began together."""
         self._beside, self._idle = play, max(0.0, play - update)
 
     def seconds(self) -> dict[str, float]:
         whole = perf_counter() - self._began
-        drawn, sampled, waited = (value - self._before[kind] for kind, value in self._now().items())
+        draw, sample, wait = (value - self._before[kind] for kind, value in self._now().items())
         return {
-            "play_s": max(0.0, self._play + self._beside - drawn - sampled - self._waited),
-            "draw_s": drawn,
-            "sample_s": sampled,
-            "update_s": whole - self._play - self._idle - (waited - self._waited),
-            "wait_s": waited,
+            "play_s": max(0.0, self._play + self._beside - draw - sample - self._waited),
+            "draw_s": draw,
+            "sample_s": sample,
+            "update_s": whole - self._play - self._idle - (wait - self._waited),
+            "wait_s": wait,
             **({"overlap_s": self._beside - self._idle} if self._beside else {}),
             "s": whole,
         }
@@ -163,13 +163,13 @@ class PlayedGames:
     trajectories: list[Trajectory]
     """To learn from."""
     replaced: list[Trajectory]
-    """Those without signal, for which others were drawn."""
+    """Games without signal, which were replaced by others."""
     held_out: list[Trajectory]
     blind: list[Trajectory]
     outcomes: list[tuple[RolloutJob, float]] = field(default_factory=list)
-    """Who met whom in the games to learn from, and 1 where the learner won."""
+    """The job of each game to learn from, and 1 if the learner won."""
     staleness: int = 0
-    """How many updates the policy was older, when it played, than the one that learns from it."""
+    """Number of updates between the policy that played and the one that learns from the games."""
 
     @property
     def samples(self) -> list[TokenSample]:
@@ -202,9 +202,14 @@ class Trainer:
         self.algorithm = algorithm(recipe)
         self.start = self.policy.frozen()
         self.reference = self.start
-        others, past = [recipe.monitor.against], self.folder / PAST_SELVES
         self.league = League(
-            self.game, self.policy, recipe.opponents, recipe.run.seed, others, recipe.population, past
+            self.game,
+            self.policy,
+            recipe.opponents,
+            recipe.run.seed,
+            [recipe.monitor.against],
+            recipe.population,
+            self.folder / PAST_SELVES,
         )
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
@@ -221,31 +226,31 @@ class Trainer:
             self.workers = RolloutWorkers(recipe, self.policy)
 
     async def iterate(self) -> dict[str, float]:
-        clock, played = IterationClock(), self._ahead
+        clock, games = IterationClock(), self._ahead
         self._ahead = None
-        if played is None:
+        if games is None:
             self._reseed(self.policy, self.iteration)
             await self.policy.publish()
-            played = await self._play(self.policy, self.iteration)
-            self.policy.verify(played.samples)
-        clock.played()
-        self.league.record(played.outcomes)
-        statistics, switched = self.algorithm.observe(_everywhere(played.held_out), first=self.iteration == 0)
+            games = await self._play(self.policy, self.iteration)
+            self.policy.verify(games.samples)
+        clock.end_play()
+        self.league.record(games.outcomes)
+        statistics, switched = self.algorithm.observe(_everywhere(games.held_out), first=self.iteration == 0)
         if switched and self.recipe.reference.anchor == "switch":
             self._anchor()
         if self._plays_ahead:
-            samples, losses = await self._learn_and_play(played, clock)
+            samples, losses = await self._learn_and_play(games, clock)
         else:
-            samples, losses = self._learn(played)
+            samples, losses = self._learn(games)
 
         self.iteration += 1
-        self.league.finished(self.iteration)
-        play, held_out, blind = self.recipe.play, played.held_out, played.blind
-        measured = {
+        self.league.end_iteration(self.iteration)
+        play, held_out, blind = self.recipe.play, games.held_out, games.blind
+        measures = {
             "iteration": float(self.iteration),
-            **of_play([*played.trajectories, *played.replaced], samples),
-            **({"redrawn": sum(ranks.gather(len(played.replaced)))} if play.redraws else {}),
-            **({"staleness": float(played.staleness)} if play.ahead else {}),
+            **of_play([*games.trajectories, *games.replaced], samples),
+            **({"redrawn": sum(ranks.gather(len(games.replaced)))} if play.redraws else {}),
+            **({"staleness": float(games.staleness)} if play.ahead else {}),
             **losses,
             **statistics,
             **of_rewards(held_out, "held_out"),
@@ -253,12 +258,12 @@ class Trainer:
             **of_rewards(blind, "blind"),
             **of_games(blind, "blind"),
         }
-        measured |= clock.seconds()
+        measures |= clock.seconds()
         if self._at(self.recipe.monitor.evaluate, self.iteration):
-            measured |= await self.evaluate()
-        self.history.append(measured)
-        self.last_games = [trajectory.episode for trajectory in held_out or played.trajectories]
-        return measured
+            measures |= await self.evaluate()
+        self.history.append(measures)
+        self.last_games = [trajectory.episode for trajectory in held_out or games.trajectories]
+        return measures
 
     def _reseed(self, player: Policy, iteration: int) -> None:
         seeds = self.recipe.run.seed, iteration
@@ -290,9 +295,9 @@ class Trainer:
         rollouts = rollouts_of(self.recipe, self.game, player, self.league.agents, blind)
         return await rollouts.play(jobs)
 
-    def _learn(self, played: PlayedGames) -> tuple[list[TokenSample], dict[str, float]]:
-        samples = self._samples(played.trajectories)
-        losses = self.updater.update(samples, self.reference, self.iteration, played.staleness)
+    def _learn(self, games: PlayedGames) -> tuple[list[TokenSample], dict[str, float]]:
+        samples = self._samples(games.trajectories)
+        losses = self.updater.update(samples, self.reference, self.iteration, games.staleness)
         if self.values is not None:
             losses["value_loss"] = self.values.learn()
         return samples, losses
@@ -305,16 +310,16 @@ class Trainer:
         return bool(play.ahead) and not self._at(monitor.checkpoint, self.iteration + 1)
 
     async def _learn_and_play(
-        self, played: PlayedGames, clock: IterationClock
+        self, games: PlayedGames, clock: IterationClock
     ) -> tuple[list[TokenSample], dict[str, float]]:
-        """Update in a thread, and let the policy as it was before play the next games meanwhile."""
+        """Update in a thread, while a copy of the policy as it was before plays the next games."""
         await self.policy.publish()
         player, seconds = self.policy.ahead(), dict[str, float]()
         self._reseed(player, self.iteration + 1)  # before the update, which may draw numbers too
 
         def learn() -> tuple[list[TokenSample], dict[str, float]]:
             with _timed(seconds, "update"):
-                return self._learn(played)
+                return self._learn(games)
 
         async def play() -> PlayedGames:
             with _timed(seconds, "play"):
@@ -323,13 +328,13 @@ class Trainer:
         playing = asyncio.create_task(play())
         try:
             learnt = await self._side.run(learn)
-            games = await playing
-            player.verify(games.samples)
+            next_games = await playing
+            player.verify(next_games.samples)
         finally:
             playing.cancel()
             await asyncio.gather(playing, return_exceptions=True)
             player.release()
-        self._ahead = replace(games, staleness=1)
+        self._ahead = replace(next_games, staleness=1)
         clock.beside(**seconds)
         return learnt
 
@@ -356,8 +361,8 @@ class Trainer:
             replaced += old
             numbers = {game.number // self.recipe.play.samples for game in old}
             new = await self._games(player, self.jobs(draw, numbers, iteration))
-            kept = [game for game in trajectories if game.episode.seed not in flat]
-            trajectories[:] = sorted([*kept, *new], key=lambda game: game.number)
+            rest = [game for game in trajectories if game.episode.seed not in flat]
+            trajectories[:] = sorted([*rest, *new], key=lambda game: game.number)
         return replaced
 
     def _anchor(self) -> None:
@@ -375,9 +380,9 @@ class Trainer:
 
         The policy is that of this checkpoint afterwards.
         """
-        won_after = {int(measured["iteration"]): measured.get("won", 0.0) for measured in self.history}
-        stored = [int(path.name.removeprefix(PREFIX)) for path in ranks.from_first(self.checkpoints.all)]
-        best = max(stored, key=lambda iteration: (won_after.get(iteration, 0.0), iteration))
+        won_after = {int(measures["iteration"]): measures.get("won", 0.0) for measures in self.history}
+        iterations = [int(path.name.removeprefix(PREFIX)) for path in ranks.from_first(self.checkpoints.all)]
+        best = max(iterations, key=lambda iteration: (won_after.get(iteration, 0.0), iteration))
         self.policy.load(self.checkpoints.path(best))
         results = await self._evaluate(HELD_BACK.start, self.recipe.monitor.judge)
         return {"iteration": float(best), **results}
@@ -398,7 +403,7 @@ class Trainer:
     def _unsharded(self) -> Iterator[None]:
         """All weights of all players are on every rank: ranks play unlike games for unlike times."""
         with ExitStack() as stack:
-            for policy in (self.policy, *self.league.frozen):
+            for policy in (self.policy, *self.league.copies.values()):
                 stack.enter_context(policy.unsharded())
             yield
 
@@ -447,7 +452,7 @@ class Trainer:
 
     async def _run(self, report: Report | None) -> None:
         try:
-            tell = report if report is not None and ranks.world()[0] == 0 else lambda measured: None
+            tell = report if report is not None and ranks.world()[0] == 0 else lambda measures: None
             if not self.history and (before := await self.evaluate()):
                 self.history.append({"iteration": 0.0, **before})
                 tell(self.history[0])
@@ -521,7 +526,7 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 
 
 def _everywhere(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    """The games of all ranks, by number. Samples of other ranks come without what is large."""
+    """The games of all ranks, by number. Samples of other ranks have no prompts, pictures and logprobs."""
     rank, size = ranks.world()
     if size == 1:
         return list(trajectories)

@@ -10,7 +10,6 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import orjson
 from jinja2 import Environment, FileSystemLoader
@@ -21,6 +20,7 @@ from ludens.run.tracking import open_tracker
 from ludens.run.viewer import SizeLimit, embed, returns_text
 from ludens.train.algorithms import TRAINED
 from ludens.train.loop import JUDGED, Trainer
+from ludens.train.nano.provenance import IMITATION
 
 _FOLDER = Path(__file__).parent / "templates"
 FIRST = (
@@ -30,8 +30,8 @@ FIRST = (
 LEFT, RIGHT, TOP, BOTTOM = 44, 352, 8, 126
 GAMES_SIZE = 2_000_000
 """About how many characters of pictures and prompts the page contains at most."""
-IMITATION, POINTS = "imitation.json", 150
-"""The losses of an imitation, beside the page, and how many points their curve has."""
+POINTS = 150
+"""How many points the curve of the losses of an imitation has."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def write_page(file: Path, trainer: Trainer) -> None:
         bands=bands(history),
         time_parts=time_parts(history),
         longest=f"{max((m['s'] + m.get(OVERLAP, 0) for m in history[-BARS:] if 's' in m), default=0):.3g} s",
-        overlaps=any(OVERLAP in measured for measured in history),
+        overlaps=any(OVERLAP in measures for measures in history),
         switches=switches(history),
         talk=_stage_measure(history).removeprefix(TRAINED),
         games=[
@@ -131,22 +131,22 @@ def judgement(trainer: Trainer) -> str:
 
 def time_parts(history: Sequence[dict[str, float]]) -> list[TimePart]:
     """Where the time of the iterations went; empty where nothing was measured."""
-    timed = [measured for measured in history if all(name in measured for name in PARTS)]
-    whole = sum(measured[name] for measured in timed for name in PARTS)
+    timed = [measures for measures in history if all(name in measures for name in PARTS)]
+    whole = sum(measures[name] for measures in timed for name in PARTS)
     if not whole:
         return []
-    shown = timed[-BARS:]
-    highest = max(sum(measured[name] for name in PARTS) for measured in shown)
-    width, parts, below = (RIGHT - LEFT) / len(shown), [], [0.0] * len(shown)
+    latest = timed[-BARS:]
+    highest = max(sum(measures[name] for name in PARTS) for measures in latest)
+    width, parts, below = (RIGHT - LEFT) / len(latest), [], [0.0] * len(latest)
     for name, text in PARTS.items():
         bars = []
-        for place, measured in enumerate(shown):
-            height = (BOTTOM - TOP) * measured[name] / (highest or 1.0)
+        for place, measures in enumerate(latest):
+            height = (BOTTOM - TOP) * measures[name] / (highest or 1.0)
             below[place] += height
             bars.append(
                 (round(LEFT + place * width, 2), round(BOTTOM - below[place], 2), width * 0.9, height)
             )
-        total = sum(measured[name] for measured in timed)
+        total = sum(measures[name] for measures in timed)
         parts.append(TimePart(text, f"{total / len(timed):.3g}", f"{total / whole:.0%}", bars))
     return parts
 
@@ -154,7 +154,7 @@ def time_parts(history: Sequence[dict[str, float]]) -> list[TimePart]:
 def curves(history: Sequence[dict[str, float]]) -> list[Curve]:
     """Every measurement that exists in at least two iterations, the most telling first; parts of the time are
     shown as such."""
-    measurements = {name for measured in history for name in measured} - {"iteration", *PARTS}
+    measurements = {name for measures in history for name in measures} - {"iteration", *PARTS}
     names = [*(name for name in FIRST if name in measurements), *sorted(measurements.difference(FIRST))]
     points = {name: [(m["iteration"], m[name]) for m in history if name in m] for name in names}
     return [_curve(name, some, history[-1]["iteration"]) for name, some in points.items() if len(some) > 1]
@@ -192,12 +192,10 @@ def switches(history: Sequence[dict[str, float]]) -> list[int]:
 
 def _stage_measure(history: Sequence[dict[str, float]]) -> str:
     """The name of the measurement that says whether the stage before decisions was trained; or empty."""
-    return next((name for measured in history for name in measured if name.startswith(TRAINED)), "")
+    return next((name for measures in history for name in measures if name.startswith(TRAINED)), "")
 
 
 MEASUREMENTS, GAMES, PAGE = "measurements.jsonl", "games", "index.html"
-
-Writer = Callable[[int, dict[str, float]], Any]
 
 
 class Monitor:
@@ -206,17 +204,20 @@ class Monitor:
     def __init__(self, trainer: Trainer, folder: Path, say: Callable[[str], None]) -> None:
         self.trainer, self.folder, self.say = trainer, folder, say
         self._began, self._from = perf_counter(), trainer.iteration
-        self._writers = _writers(trainer)
-        lines = [orjson.dumps(measured) + b"\n" for measured in trainer.history]
+        spec, recipe = trainer.recipe.monitor.track, trainer.recipe
+        # Steps after the checkpoint in a tracker come from a run that was stopped: they are replaced.
+        first = trainer.iteration + 1
+        self._tracker = open_tracker(spec, recipe.run.name, recipe.as_dict(), first) if spec else None
+        lines = [orjson.dumps(measures) + b"\n" for measures in trainer.history]
         write_atomically(folder / MEASUREMENTS, b"".join(lines))
 
-    def __call__(self, measured: dict[str, float]) -> None:
-        iteration = int(measured["iteration"])
+    def __call__(self, measures: dict[str, float]) -> None:
+        iteration = int(measures["iteration"])
         with (self.folder / MEASUREMENTS).open("ab") as file:
-            file.write(orjson.dumps(measured) + b"\n")
-        for write in self._writers:
-            write(iteration, measured)
-        self.say(self._line(iteration, measured))
+            file.write(orjson.dumps(measures) + b"\n")
+        if self._tracker is not None:
+            self._tracker.log(iteration, measures)
+        self.say(self._line(iteration, measures))
         if self.trainer.at_checkpoint:
             self._store_games(iteration)
             write_page(self.folder / PAGE, self.trainer)
@@ -227,15 +228,15 @@ class Monitor:
         self.say(judgement(self.trainer))
         write_page(self.folder / PAGE, self.trainer)
 
-    def _line(self, iteration: int, measured: dict[str, float]) -> str:
+    def _line(self, iteration: int, measures: dict[str, float]) -> str:
         total, stage = self.trainer.recipe.iterations, self.trainer.algorithm.stage
         parts = [f"{iteration}/{total}", *([stage] if stage else [])]
-        parts += [f"{name} {measured[name]:.3f}" for name in FIRST if name in measured]
-        if measured.get("no_signal") == 1:
+        parts += [f"{name} {measures[name]:.3f}" for name in FIRST if name in measures]
+        if measures.get("no_signal") == 1:
             parts.append("(nothing to learn: all rewards were as expected)")
         if iteration > self._from:
-            left = (perf_counter() - self._began) / (iteration - self._from) * (total - iteration)
-            parts.append(f"{measured['s']:.1f} s, {timedelta(seconds=round(left))} left")
+            remaining = (perf_counter() - self._began) / (iteration - self._from) * (total - iteration)
+            parts.append(f"{measures['s']:.1f} s, {timedelta(seconds=round(remaining))} left")
         return "  ".join(parts)
 
     def _store_games(self, iteration: int) -> None:
@@ -244,11 +245,3 @@ class Monitor:
             (self.folder / GAMES).mkdir(exist_ok=True)
             lines = b"".join(episode.to_json() + b"\n" for episode in games)
             write_atomically(self.folder / GAMES / f"{iteration:06d}.jsonl", lines)
-
-
-def _writers(trainer: Trainer) -> list[Writer]:
-    spec, recipe = trainer.recipe.monitor.track, trainer.recipe
-    if not spec:
-        return []
-    # What a tracker has of iterations after the checkpoint belongs to a run that was stopped.
-    return [open_tracker(spec, recipe.run.name, recipe.as_dict(), trainer.iteration + 1).log]

@@ -58,14 +58,14 @@ class TokenSample:
     """Samples of one group are compared with one another (GRPO)."""
     advantage: float = 0.0
     value: float = 0.0
-    """What the value head expected from this turn on (GAE)."""
+    """The expected return from this turn on, by the value head (GAE)."""
     target: float = 0.0
-    """What it should have expected."""
+    """The value that the value head learns."""
     weights: list[float] = field(default_factory=list)
-    """What each token counts, where an earlier policy drew it; empty for 1 each."""
+    """The weight of each token, if an earlier policy drew it; empty for 1 each."""
     explored: bool = False
     """Whether its choice was drawn evenly, whatever the policy prefers."""
-    kept: bool = False
+    keep: bool = False
     """Whether it is not trained on, but only kept near the reference."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -93,7 +93,7 @@ class Trajectory:
 
 @dataclass
 class Scores:
-    """What a forward pass says about the completions of samples. (samples, longest completion) each."""
+    """Results of a forward pass for the completions of samples: (samples, longest completion) each."""
 
     logprobs: Tensor
     """Of the tokens drawn, under the distribution from which they were drawn; 0 where the mask is."""
@@ -132,7 +132,7 @@ class Policy(ABC):
 
     @abstractmethod
     def parameters(self) -> list[Parameter]:
-        """What is trained."""
+        """The trained parameters."""
 
     @abstractmethod
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
@@ -152,7 +152,7 @@ class Policy(ABC):
 
     @contextmanager
     def unsharded(self) -> Iterator[None]:
-        """All weights are on every rank meanwhile, so that each plays by itself; all ranks call it."""
+        """Hold all weights on every rank, so that each plays without the others; all ranks call it."""
         yield
 
     def whole(self) -> Policy:
@@ -168,10 +168,10 @@ class Policy(ABC):
         return self.frozen()
 
     def release(self) -> None:
-        """Give back what a frozen copy holds. It is not used any more."""
+        """Free the memory of a frozen copy, which is not used after that."""
 
     def reseed(self, *names: int) -> None:
-        """Make what is drawn from now on depend on these numbers, the episode and the seat alone."""
+        """From now on, draw from seeds that depend only on these numbers, the episode and the seat."""
         self.seeds = names
 
     @abstractmethod

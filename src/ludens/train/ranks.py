@@ -29,9 +29,10 @@ def start() -> None:
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
         distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-        here = int(os.environ.get("LOCAL_RANK", "0"))
-        if here < torch.cuda.device_count():  # more processes than GPUs can train with model.device = "cpu"
-            torch.cuda.set_device(here)
+        local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+        # More processes than GPUs can train with model.device = "cpu".
+        if local_rank < torch.cuda.device_count():
+            torch.cuda.set_device(local_rank)
 
 
 def stop() -> None:
@@ -63,7 +64,7 @@ def gather(value: Any) -> list[Any]:
 
 
 def from_first(make: Callable[[], T]) -> T:
-    """What the first rank makes, on all of them. Others make nothing; a `UsageError` is raised by all."""
+    """Call a function on the first rank only; all ranks return its result, or raise its `UsageError`."""
     from torch import distributed
 
     if not distributed.is_initialized():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from math import cos, inf, pi
 from pathlib import Path
@@ -421,6 +421,10 @@ class Opponents:
     weight: float = 1.0
     stage: str = ""
     """Iterative-SPO: drawn only while this stage is trained; empty for both."""
+
+
+def names_of_players(opponents: Iterable[Opponents]) -> set[str]:
+    return {name for arrangement in opponents for name in arrangement.players.values()}
 
 
 _ARRAYS = ("demonstrations", "opponents")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -78,37 +78,30 @@ class Rollouts:
     """Plays jobs of one game.
 
     Args:
-        others: The other players by name, where jobs name any.
+        players: The other players by name, where jobs name any.
         discount: Of later rewards, where each move earns its return-to-go; None for the move's own reward.
         explorer: The learner in jobs that explore, where it plays otherwise there.
     """
 
     game: Game
     learner: Agent
-    others: Mapping[str, Agent] = field(default_factory=dict)
+    players: Mapping[str, Agent] = field(default_factory=dict)
     render: RenderOptions = field(default_factory=RenderOptions)
     config: PlayConfig = field(default_factory=PlayConfig)
     concurrency: int = 256
     discount: float | None = None
     explorer: Agent | None = None
 
-    async def play(
-        self, jobs: Iterable[RolloutJob], progress: Callable[[], Awaitable[None] | None] | None = None
-    ) -> list[Trajectory]:
+    async def play(self, jobs: Iterable[RolloutJob]) -> list[Trajectory]:
         """Play all jobs. Void episodes are left out; the order is that of the jobs."""
-        numbered = list(enumerate(jobs))
-        done: dict[int, Trajectory] = {}
 
         async def start(numbered_job: tuple[int, RolloutJob]) -> tuple[int, Trajectory | None]:
             place, job = numbered_job
             return place, await self._episode(place if job.number is None else job.number, job)
 
-        async for place, trajectory in run_many(start, numbered, self.concurrency):
-            if trajectory is not None:
-                done[place] = trajectory
-            if progress is not None:
-                progress()
-        return [done[place] for place in sorted(done)]
+        games = run_many(start, list(enumerate(jobs)), self.concurrency)
+        trajectories = {place: trajectory async for place, trajectory in games if trajectory is not None}
+        return [trajectories[place] for place in sorted(trajectories)]
 
     async def _episode(self, number: int, job: RolloutJob) -> Trajectory | None:
         game = self.game
@@ -117,7 +110,7 @@ class Rollouts:
         names = {seat: player_of(job.players, seat, role) for seat, role in roles.items()}
         learner = self.explorer if job.explores and self.explorer else self.learner
         recorders = {seat: Recorder(learner) for seat, name in names.items() if name == LEARNER}
-        agents = {seat: recorders.get(seat) or self.others[name] for seat, name in names.items()}
+        agents = {seat: recorders.get(seat) or self.players[name] for seat, name in names.items()}
         # Playing changes the state: afterwards it is the last one, and nothing need be replayed.
         episode = await play(
             game, agents, job.seed, sample=job.sample, first=state, render=self.render, config=self.config
@@ -180,13 +173,13 @@ class Rollouts:
 
 
 def rollouts_of(
-    recipe: Recipe, game: Game, policy: Policy, others: Mapping[str, Agent], blind: bool = False
+    recipe: Recipe, game: Game, policy: Policy, players: Mapping[str, Agent], blind: bool = False
 ) -> Rollouts:
     play = recipe.play
     return Rollouts(
         game,
         policy.agent(blind=blind),
-        others,
+        players,
         RenderOptions(play.theme, play.size),
         PlayConfig(retries=play.retries),
         play.concurrency,

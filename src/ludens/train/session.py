@@ -20,13 +20,13 @@ from ludens.train.checkpoint import Checkpoints, save_whole
 from ludens.train.checks import check, seeds_of
 from ludens.train.form import form
 from ludens.train.loop import Trainer
-from ludens.train.monitor import IMITATION, PAGE, Monitor, write_page
+from ludens.train.monitor import PAGE, Monitor, write_page
 from ludens.train.nano import provenance
-from ludens.train.nano.dataset import SampleShape, memory, pinned, rounds, vocabulary_of
+from ludens.train.nano.dataset import SampleShape, rounds, vocabulary_of
 from ludens.train.nano.inputs import PROMPTS, Vocabulary
 from ludens.train.nano.policy import NanoPolicy, with_pieces
 from ludens.train.nano.roles import RolePolicy
-from ludens.train.nano.supervised import Imitation, Rehearsal
+from ludens.train.nano.supervised import NanoImitation, Rehearsal
 from ludens.train.nano.weights import ROLES, WEIGHTS, NanoSize
 from ludens.train.policy import Policy
 from ludens.train.recipe import Demonstration, Recipe
@@ -54,7 +54,7 @@ def train(recipe: Recipe, folder: Path, say: Say = print) -> Trainer:
         policy.longest_reply = recipe.play.max_tokens or policy.max_tokens
         if isinstance(policy, NanoPolicy) and recipe.iterations and recipe.rehearsal.share:
             rehearsal = Rehearsal(recipe, policy)
-            say(f"rehearsal: {len(rehearsal.dataset):,} replies of other games")
+            say(f"rehearsal: {len(rehearsal):,} replies of other games")
     trainer = Trainer(recipe, policy, folder, rehearsal)
     if (latest := ranks.from_first(Checkpoints(folder).latest)) is not None:
         trainer.resume(latest)
@@ -74,35 +74,35 @@ def _bind(recipe: Recipe, folder: Path) -> None:
     file, values = folder / RECIPE, recipe.as_dict()
     if file.exists():
         try:
-            stored = orjson.loads(file.read_bytes())
+            old_values = orjson.loads(file.read_bytes())
         except (OSError, orjson.JSONDecodeError) as error:
             raise BadFile(f"{str(file)!r} cannot be read: {error}.") from None
-        stored = _completed(stored)
+        old_values = _completed(old_values)
         # A server may come back at another address.
-        if {**stored, "server": None} != {**values, "server": None}:
-            what = _difference(stored, values)
-            raise BadOption(f"{folder} holds a run of another recipe (other {what}): choose another folder.")
+        if {**old_values, "server": None} != {**values, "server": None}:
+            key = _difference(old_values, values)
+            raise BadOption(f"{folder} holds a run of another recipe (other {key}): choose another folder.")
         return
     folder.mkdir(parents=True, exist_ok=True)
     parent = Path(recipe.model.path) / WEIGHTS if recipe.model.path else None
-    origin = provenance.started(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
+    origin = provenance.origin_of_run(values, parent, seeds_of(recipe)) | {"form": form(recipe)}
     write_atomically(folder / provenance.PROVENANCE, orjson.dumps(origin, option=orjson.OPT_INDENT_2))
     write_atomically(file, orjson.dumps(values, option=orjson.OPT_INDENT_2))
 
 
-def _completed(stored: Any) -> Any:
+def _completed(values: Any) -> Any:
     """A stored recipe with the options that did not exist when its run began, which have their defaults."""
     try:
-        return Recipe.of(stored).as_dict()
+        return Recipe.of(values).as_dict()
     except (LudensError, AttributeError, TypeError):
-        return stored
+        return values
 
 
-def _difference(stored: Any, recipe: dict[str, Any]) -> str:
+def _difference(old_recipe: Any, recipe: dict[str, Any]) -> str:
     for section, values in recipe.items():
         if section == "server":
             continue
-        other = stored.get(section) if isinstance(stored, dict) else None
+        other = old_recipe.get(section) if isinstance(old_recipe, dict) else None
         if isinstance(values, dict) and isinstance(other, dict):
             for key in values:
                 if other.get(key) != values[key]:
@@ -114,19 +114,19 @@ def _difference(stored: Any, recipe: dict[str, Any]) -> str:
 
 def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
     """The policy with which play starts: read, or made, and trained on demonstrations where there are any."""
-    done = folder / SUPERVISED
+    target = folder / SUPERVISED
     if recipe.model.kind == "hf":
         from ludens.train.imitation import supervised_transformers
         from ludens.train.vllm import VllmPolicy
 
-        local = supervised_transformers(recipe, done, say)
+        local = supervised_transformers(recipe, target, say)
         if not recipe.server.url:
             return local
         return VllmPolicy(local, recipe.server, folder / SERVED, recipe.play.concurrency)
     model, options, sources = recipe.model, recipe.supervised, recipe.sources
     sampling = {name: getattr(model, name) for name in ("temperature", "max_tokens", "batch", "device")}
-    if ranks.from_first(done.is_dir):
-        return NanoPolicy.read(done, seed=recipe.run.seed, **sampling)
+    if ranks.from_first(target.is_dir):
+        return NanoPolicy.read(target, seed=recipe.run.seed, **sampling)
     imitates = bool(sources and options.rounds)
     if model.path and (Path(model.path) / ROLES).is_file():
         if imitates:
@@ -147,28 +147,27 @@ def _supervised(recipe: Recipe, folder: Path, say: Say) -> Policy:
         say(f"{policy.count():,} parameters, {len(policy.vocabulary):,} pieces")
         _imitate(recipe, policy, folder, say)
     ranks.check_equal(policy.parameters())
+    save_whole(policy, target)
     if ranks.world()[0] == 0:
-        save_whole(policy, done)
         rmtree(folder / ROUNDS, ignore_errors=True)
-    ranks.wait()
     return policy
 
 
 def _vocabulary(sources: Sequence[Demonstration], workers: int, folder: Path) -> Vocabulary:
-    """The vocabulary of these demonstrations; a run that goes on reads it."""
+    """The vocabulary of these demonstrations; a resumed run reads it from its folder."""
     file = folder / PIECES
 
-    def kept() -> list[str]:
+    def read() -> list[str]:
         if not file.exists():
             write_atomically(file, orjson.dumps(vocabulary_of(sources, workers).pieces))
         try:
-            stored = orjson.loads(file.read_bytes())
-            return [str(piece) for piece in stored] if isinstance(stored, list) else []
+            all_pieces = orjson.loads(file.read_bytes())
+            return [str(piece) for piece in all_pieces] if isinstance(all_pieces, list) else []
         except (OSError, orjson.JSONDecodeError):
             return []
 
     try:
-        return Vocabulary(ranks.from_first(kept))
+        return Vocabulary(ranks.from_first(read))
     except BadFile:
         raise BadFile(f"{file} does not hold a vocabulary: delete it.") from None
 
@@ -178,13 +177,16 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
     options = recipe.supervised
 
     def report(number: int, share: float, loss: float) -> None:
-        left = timedelta(seconds=round(imitation.spent / share * (1 - share)))
-        say(f"supervised {share:4.0%}  round {number + 1}/{options.rounds}  loss {loss:.4f}  {left} left")
+        remaining = timedelta(seconds=round(imitation.spent / share * (1 - share)))
+        part = f"{share:4.0%}  round {number + 1}/{options.rounds}"
+        say(f"supervised {part}  loss {loss:.4f}  {remaining} left")
 
-    imitation = Imitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
+    imitation = NanoImitation(policy, options, recipe.optimizer, recipe.run.seed, folder / ROUNDS, report)
     shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
-    room = pinned if policy.device.type == "cuda" else memory
-    datasets = rounds(recipe.sources, policy.vocabulary, shape, imitation.left(), options.workers, room)
+    pinned = policy.device.type == "cuda"
+    datasets = rounds(
+        recipe.sources, policy.vocabulary, shape, imitation.remaining_rounds(), options.workers, pinned
+    )
     imitation.run(datasets)
     if ranks.world()[0] == 0:
         losses = [round(loss, 5) for loss in imitation.losses]
@@ -192,9 +194,9 @@ def _imitate(recipe: Recipe, policy: NanoPolicy, folder: Path, say: Say) -> None
             "losses": losses,
             "seconds": round(imitation.spent),
             "waited": round(imitation.waited),
-            "rounds": imitation.done,
+            "rounds": imitation.rounds_done,
             "data": imitation.digest,
         }
-        write_atomically(folder / IMITATION, orjson.dumps(summary))
+        write_atomically(folder / provenance.IMITATION, orjson.dumps(summary))
     waited = imitation.waited / imitation.spent if imitation.spent else 0.0
     say(f"supervised: {len(imitation.losses):,} steps, {waited:.1%} of the time waiting")

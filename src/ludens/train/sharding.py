@@ -34,7 +34,7 @@ def skeleton(module: M) -> M:
 
 
 def share_out(root: Module, units: Sequence[Module], device: Any, short: bool = False) -> None:
-    """Share out the weights of a module; each unit, and what is left, is gathered by itself.
+    """Share out the weights of a module; each unit is gathered separately, and so is the rest.
 
     Args:
         short: Compute with weights rounded to bfloat16, and add gradients up in float32.
@@ -66,7 +66,7 @@ def is_shared_out(root: Module) -> bool:
 
 @contextmanager
 def unsharded(root: Module) -> Iterator[None]:
-    """Gather all weights meanwhile. Passes inside need no other rank, and must not compute gradients."""
+    """Hold all weights on this rank. Passes inside need no other rank, and must not compute gradients."""
     from torch.distributed.fsdp import FSDPModule
 
     if not is_shared_out(root):
@@ -92,8 +92,8 @@ def make_empty(module: Module, device: Any) -> None:
         for name, parameter in owner.named_parameters(recurse=False, remove_duplicate=False):
             places[id(parameter)].append((owner, name))
     module.to_empty(device=device)
-    for (owner, name), *others in places.values():
-        for other, other_name in others:
+    for (owner, name), *rest in places.values():
+        for other, other_name in rest:
             setattr(other, other_name, getattr(owner, name))
 
 

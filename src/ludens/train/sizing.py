@@ -53,7 +53,7 @@ _REFERENCE = {"lora": 0.0, "full": 2.0}
 
 @dataclass(frozen=True)
 class Load:
-    """What one game costs; by default Vision-Zero with four civilians and two rounds of clues."""
+    """The cost of one game; by default of Vision-Zero with four civilians and two rounds of clues."""
 
     replies: int = 14
     learned: int = 10
@@ -64,10 +64,10 @@ class Load:
 
 @dataclass(frozen=True)
 class SizeEstimate:
-    """What a GPU does with a model, one way of training it."""
+    """Speed and memory of a GPU for one model and one way of training it."""
 
     gpus: int
-    """That hold one copy of weights and optimiser. More than one needs `model.shard`."""
+    """Number of GPUs for one copy of weights and optimiser; more than one needs `model.shard`."""
     gib: float
     """Memory of one copy while it learns, with the key-value cache kept for play."""
     batch: int
@@ -94,7 +94,7 @@ def _estimate(model: SizedModel, training: str, load: Load, batch: int) -> SizeE
 
 
 def _weights(model: SizedModel, training: str) -> float:
-    """GiB of the weights in bfloat16, and of what is kept for those that are trained."""
+    """GiB of the weights in bfloat16, and of copies, gradients and moments of trained ones."""
     return (2 * model.parameters + _TRAINED[training] * model.language) / GIB
 
 

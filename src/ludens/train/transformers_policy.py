@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from itertools import count
+from math import inf
 from pathlib import Path
 from shutil import move
 from threading import Lock
@@ -28,7 +29,7 @@ from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, jo
 from ludens.train import ranks, sharding
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import drawn_values, entropies, left_padded, mask_of, moved, right_padded
+from ludens.train.update import drawn_values, entropies, mask_of, moved, prompts_and_replies
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -140,7 +141,7 @@ class TransformersPolicy(Policy):
             processor = AutoProcessor.from_pretrained(path)
             if getattr(processor, "image_processor", None) is None:
                 raise BadOption(f"hf/{path} does not take pictures.")
-            # What is shared out need not fit one GPU: its layers are moved there one by one.
+            # A sharded model need not fit one GPU: its layers are moved there one by one.
             place = "cpu" if options.shard and ranks.world()[1] > 1 else device
             model = AutoModelForImageTextToText.from_pretrained(path, dtype=dtype).to(place)
         except (OSError, ValueError, ImportError, RuntimeError) as error:
@@ -206,10 +207,7 @@ class TransformersPolicy(Policy):
             # Not the wrapper of peft, which calls the model's `forward` past its hooks.
             logits = self.base(**inputs, logits_to_keep=width + 1, use_cache=False).logits[:, :-1]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
-        logits = logits.float() / temperatures[:, None, None]
-        if self._suppressed:
-            logits[..., list(self._suppressed)] = -torch.inf
-        values = logits.log_softmax(-1)
+        values = self._distribution(logits, temperatures[:, None, None])
         return Scores(
             drawn_values(values, inputs["input_ids"], mask),
             mask,
@@ -224,12 +222,9 @@ class TransformersPolicy(Policy):
         row = PackedRow.of(self.base, padded, mask)
         pictures = [picture for sample in samples for picture in sample.pictures]
         with self.active(), self.known_features(pictures), _hidden_states(self.base, state) as states:
-            logits = self.base(**row.inputs, logits_to_keep=row.places, use_cache=False).logits[0].float()
+            logits = self.base(**row.inputs, logits_to_keep=row.places, use_cache=False).logits[0]
         temperatures = torch.tensor([s.temperature for s in samples], device=logits.device)
-        logits = logits / row.each(temperatures)[:, None]
-        if self._suppressed:
-            logits[..., list(self._suppressed)] = -torch.inf
-        values = logits.log_softmax(-1)
+        values = self._distribution(logits, row.each(temperatures)[:, None])
         ids = padded["input_ids"][:, -mask.shape[1] :][mask.bool()]
         scores = Scores(
             row.spread(values.gather(-1, ids[:, None])[:, 0]),
@@ -240,6 +235,13 @@ class TransformersPolicy(Policy):
         if not self._packs:
             self._check_packing(samples[:2])
         return scores
+
+    def _distribution(self, logits: Tensor, temperatures: Tensor) -> Tensor:
+        """Log-probabilities; suppressed tokens have none."""
+        scaled = logits.float() / temperatures
+        if self._suppressed:
+            scaled[..., list(self._suppressed)] = -inf
+        return scaled.log_softmax(-1)
 
     def _check_packing(self, samples: Sequence[TokenSample]) -> None:
         """Models that do not tell the samples of a row apart would learn from others than were drawn."""
@@ -267,11 +269,8 @@ class TransformersPolicy(Policy):
         import torch
 
         pad = self.processor.tokenizer.pad_token_id or 0
-        prompts = left_padded([s.prompt_ids for s in samples], pad)
-        completions = right_padded([s.completion_ids for s in samples], pad, int)
+        ids, mask = prompts_and_replies(samples, pad)
         prompt_mask = mask_of([s.prompt_ids for s in samples], left=True)
-        mask = mask_of([s.completion_ids for s in samples])
-        ids = torch.cat([prompts, completions], 1)
         inputs = {"input_ids": ids, "attention_mask": torch.cat([prompt_mask, mask], 1).long()}
         if self._takes_kinds:
             # Positions of pictures depend on it, and nothing complains where it is missing.
@@ -280,9 +279,9 @@ class TransformersPolicy(Policy):
         if pictures:
             inputs.update(self._pixels(pictures))
         device, dtype = self.base.device, self.base.dtype
-        there = {name: moved(tensor, device) for name, tensor in inputs.items()}
-        there = {name: t.to(dtype) if t.is_floating_point() else t for name, t in there.items()}
-        return there, moved(mask, device)
+        tensors = {name: moved(tensor, device) for name, tensor in inputs.items()}
+        tensors = {name: t.to(dtype) if t.is_floating_point() else t for name, t in tensors.items()}
+        return tensors, moved(mask, device)
 
     def _pixels(self, pictures: Sequence[Picture | ProcessedPicture]) -> Any:
         processed = [picture.features for picture in pictures if isinstance(picture, ProcessedPicture)]
@@ -457,10 +456,10 @@ def _share_out(model: Any, device: str, short: bool) -> None:
 
 
 @contextmanager
-def _hidden_states(model: Any, wanted: bool) -> Iterator[list[Tensor]]:
-    """What the next forward pass makes logits of: (rows, tokens, width)."""
+def _hidden_states(model: Any, on: bool) -> Iterator[list[Tensor]]:
+    """The hidden states from which the next forward pass computes logits: (rows, tokens, width)."""
     states: list[Tensor] = []
-    if not wanted:
+    if not on:
         yield states
         return
 
@@ -508,7 +507,7 @@ def pil_image(picture: Any) -> Any:
 
 @dataclass
 class PackedRow:
-    """What a model of transformers computes with, and which of its logits belong to which token."""
+    """The inputs of a model of transformers, and which of its logits belong to which token."""
 
     inputs: dict[str, Tensor]
     """Without an attention mask: where positions begin anew, a sample begins, which sees no other."""

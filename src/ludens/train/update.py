@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from torch.nn import Parameter
 
 
+Array = np.ndarray[Any, Any]
+
+
 def left_padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     """Rows of unlike length, aligned at their ends."""
     return _padded(rows, value, np.int64, left=True)
@@ -38,10 +41,26 @@ def _padded(rows: Sequence[Sequence[float]], value: float, dtype: type, left: bo
     import torch
 
     lengths = _lengths(rows)
-    padded = np.full((len(rows), lengths.max()), value, dtype)
     # All values at once: torch takes several times as long to read lists of lists.
-    padded[_within(lengths, left)] = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
-    return torch.from_numpy(padded)
+    flat: Array = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
+    return torch.from_numpy(padded_table(flat, lengths, value, left))
+
+
+def padded_table(flat: Array, lengths: Array, value: float = 0, left: bool = False) -> Array:
+    """Rows of unlike lengths, which follow one another, as a table; `left` aligns them at their ends."""
+    within = _within(lengths, left)
+    table = np.full(within.shape, value, flat.dtype)
+    table[within] = flat
+    return table
+
+
+def prompts_and_replies(samples: Sequence[TokenSample], pad: int) -> tuple[Tensor, Tensor]:
+    """The ids of samples, prompts padded on the left and completions on the right, and the mask of these."""
+    import torch
+
+    prompts = left_padded([s.prompt_ids for s in samples], pad)
+    completions = [s.completion_ids for s in samples]
+    return torch.cat([prompts, right_padded(completions, pad, int)], 1), mask_of(completions)
 
 
 def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
@@ -51,13 +70,13 @@ def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
     return torch.from_numpy(_within(_lengths(rows), left).astype(np.float32))
 
 
-def _lengths(rows: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
+def _lengths(rows: Sequence[Sequence[float]]) -> Array:
     return np.fromiter(map(len, rows), np.intp, len(rows))
 
 
-def _within(lengths: np.ndarray[Any, Any], left: bool) -> np.ndarray[Any, Any]:
-    places = np.arange(lengths.max())
-    within: np.ndarray[Any, Any] = (places[::-1] if left else places) < lengths[:, None]
+def _within(lengths: Array, left: bool) -> Array:
+    places = np.arange(lengths.max(initial=1))
+    within: Array = (places[::-1] if left else places) < lengths[:, None]
     return within
 
 
@@ -104,7 +123,7 @@ def moved(tensor: Tensor, device: Any) -> Tensor:
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
 
 
-def _values(samples: Iterable[TokenSample]) -> np.ndarray[Any, Any]:
+def _values(samples: Iterable[TokenSample]) -> Array:
     """The log-probabilities of all tokens of all replies, in one row."""
     return np.fromiter(chain.from_iterable(sample.logprobs for sample in samples), np.float64)
 
@@ -140,7 +159,7 @@ def policy_loss(
     advantages: Tensor,
     reference: Tensor | None,
     options: LossOptions,
-    kept: Tensor | None = None,
+    keep: Tensor | None = None,
     entropy: Tensor | None = None,
     weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -152,7 +171,7 @@ def policy_loss(
     Args:
         new: Log-probabilities of the completion under the policy in training, (samples, tokens).
         old: Those under the policy that drew it.
-        kept: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
+        keep: 1 for samples that are only kept near the reference, with the weight `keep`; none if not given.
         entropy: Of the distribution of each token, where it earns a bonus.
         weights: What each token counts, where an earlier policy drew it.
     """
@@ -166,7 +185,7 @@ def policy_loss(
         gain = gain * weights
     loss = -gain * mask
     if entropy is not None:
-        trained = 1.0 if kept is None else 1 - kept[:, None]
+        trained = 1.0 if keep is None else 1 - keep[:, None]
         loss = loss - options.entropy * entropy * mask * trained
     divergence = new.new_zeros(len(new))
     if reference is not None:
@@ -179,8 +198,8 @@ def policy_loss(
         # the gap, not with its exponential: a single token that has become unlikely does not hide all others.
         square = gap.square() / 2
         penalty = options.kl * (square if options.kl_estimator == "k2" else tokens)
-        if kept is not None:
-            penalty = penalty.where(kept[:, None] == 0, options.keep * square)
+        if keep is not None:
+            penalty = penalty.where(keep[:, None] == 0, options.keep * square)
         loss = loss + penalty
     summed = loss.sum(1)
     if options.norm == "sequence":
@@ -218,8 +237,8 @@ class Masters:
         return [master.data for _, master in self._pairs]
 
     def restore(self, state: Sequence[Tensor]) -> None:
-        for (_, master), stored in zip(self._pairs, state, strict=True):
-            master.data.copy_(stored)
+        for (_, master), values in zip(self._pairs, state, strict=True):
+            master.data.copy_(values)
 
 
 def _collect(master: Parameter, computed: Tensor) -> None:
@@ -241,9 +260,9 @@ _EXPONENT = 50.0
 class Diverged(UsageError):
     """A loss or gradient is not a finite number."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, quantity: str) -> None:
         super().__init__(
-            f"training has diverged: the {what} is not finite; "
+            f"training has diverged: the {quantity} is not finite; "
             "start again with a lower optimizer.lr, or use the last checkpoint."
         )
 
@@ -368,7 +387,7 @@ class Updater:
         """
         import torch
 
-        trained = [sample for sample in samples if not sample.kept]
+        trained = [sample for sample in samples if not sample.keep]
         weight = sum(len(s.completion_ids) for s in trained) if self.loss.norm == "token" else len(trained)
         count = max(1, sum(ranks.gather(weight)))
         while True:
@@ -454,13 +473,13 @@ class Updater:
         new, mask = scores.logprobs, scores.mask
         old = moved(right_padded([s.logprobs for s in chunk], 0.0), new.device)
         advantages = moved(each(chunk, lambda sample: sample.advantage), new.device)
-        kept = moved(each(chunk, lambda sample: float(sample.kept)), new.device)
+        keep = moved(each(chunk, lambda sample: float(sample.keep)), new.device)
         weights = None
         if any(sample.weights for sample in chunk):
             rows = [sample.weights or [1.0] * len(sample.completion_ids) for sample in chunk]
             weights = moved(right_padded(rows, 1.0), new.device)
         losses, divergence = policy_loss(
-            new, old, mask, advantages, expected, self.loss, kept, scores.entropy, weights
+            new, old, mask, advantages, expected, self.loss, keep, scores.entropy, weights
         )
         if not counts:
             torch.autograd.backward(losses.sum() * 0.0)
@@ -473,9 +492,9 @@ class Updater:
     def _correct(self, samples: Sequence[TokenSample]) -> dict[str, float]:
         """Samples of an earlier policy: their ratios count from the policy as it is now, and each token
         counts by how much more likely it has become, up to a limit (truncated importance sampling)."""
-        cap, drawn = self.loss.correction, _values(samples)
+        cap, before = self.loss.correction, _values(samples)
         self._recompute(samples)
-        ratios = np.exp(np.minimum(_values(samples) - drawn, _EXPONENT))
+        ratios = np.exp(np.minimum(_values(samples) - before, _EXPONENT))
         weights = np.minimum(ratios, cap)
         parts = np.split(weights, np.cumsum([len(sample.logprobs) for sample in samples], dtype=np.intp))
         for sample, part in zip(samples, parts, strict=False):  # nothing follows the last one

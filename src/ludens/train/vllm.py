@@ -196,8 +196,8 @@ class VllmModel(OpenAIChat):
         except orjson.JSONDecodeError:
             raise TransientError("broken", "the answer is not JSON") from None
         choice = body["choices"][0]
-        prompt, drawn = _ids(body.get("prompt_token_ids")), _ids(choice.get("token_ids"))
-        if not prompt or not drawn:
+        prompt, completion = _ids(body.get("prompt_token_ids")), _ids(choice.get("token_ids"))
+        if not prompt or not completion:
             raise UsageError(
                 f"the server at {self.address} returns no token ids: it must be vLLM 0.10.2 or later, which "
                 f"knows return_token_ids."
@@ -206,11 +206,12 @@ class VllmModel(OpenAIChat):
             values = [float(entry["logprob"]) for entry in choice["logprobs"]["content"]]
         except (TypeError, KeyError, ValueError):
             values = []
-        if len(values) != len(drawn) or not all(map(isfinite, values)):
+        if len(values) != len(completion) or not all(map(isfinite, values)):
             raise UsageError(
-                f"the server at {self.address} returns {len(values)} log-probabilities and {len(drawn)} ids."
+                f"the server at {self.address} returns {len(values)} log-probabilities and "
+                f"{len(completion)} ids."
             )
-        return Tokens(prompt, drawn, values, self._temperature, self._suppressed)
+        return Tokens(prompt, completion, values, self._temperature, self._suppressed)
 
     def _check_prompt(self, request: Request, ids: list[int]) -> None:
         """The same ids as in this process, placeholders of pictures included."""
@@ -239,7 +240,7 @@ class VllmFleet(Model):
         self.members = dict(members)
         """Address to model."""
         self._answering = list(members)
-        """Servers that answer, the one that was asked last at the end."""
+        """Servers that answer, the one with the latest request at the end."""
         self._busy = dict.fromkeys(members, 0)
         """How many requests to each server are under way."""
 

@@ -30,41 +30,41 @@ PARTS = ("draw", "sample")
 
 
 @dataclass(frozen=True)
-class Copy:
+class PolicyCopy:
     """A policy as a worker gets it."""
 
     folder: Path
-    """Where its weights are; others have another folder."""
+    """The folder of its weights; changed weights are in another folder."""
     seeds: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerShare:
     """Games for one worker, and the policies that play them, by name."""
 
     jobs: tuple[RolloutJob, ...]
-    policies: Mapping[str, Copy]
+    policies: Mapping[str, PolicyCopy]
     blind: bool
 
 
 class RolloutWorkers:
-    """Splits games over processes. What is played does not depend on their number, except for rounding."""
+    """Splits games over processes. The games do not depend on their number, except for rounding."""
 
     def __init__(self, recipe: Recipe, policy: Policy) -> None:
         assert isinstance(policy, NanoPolicy | RolePolicy)
         self.count = recipe.play.workers
         self._folder = TemporaryDirectory(prefix="ludens-play-")
         self._numbers = count()
-        self._written: dict[str, tuple[Policy, Path]] = {}
+        self._copies: dict[str, tuple[Policy, Path]] = {}
         settings = {name: getattr(recipe.model, name) for name in ("temperature", "max_tokens", "batch")}
         settings |= {"seed": recipe.run.seed, "device": _device(policy)}
-        arguments = (_sit_down, (recipe, settings, policy.longest_reply, imported_agents()))
+        arguments = (_start_worker, (recipe, settings, policy.longest_reply, imported_agents()))
         self._pool = WorkerPool(self.count, *arguments)
 
     async def play(
         self, jobs: Sequence[RolloutJob], player: Policy, copies: Mapping[str, Policy], blind: bool = False
     ) -> list[Trajectory]:
-        """What `Rollouts.play` returns.
+        """Play all jobs, as `Rollouts.play` does.
 
         Args:
             jobs: The games.
@@ -76,41 +76,41 @@ class RolloutWorkers:
             replace(job, number=place if job.number is None else job.number) for place, job in enumerate(jobs)
         ]
         places = {job.number: place for place, job in enumerate(numbered)}
-        self._forget({*self._written} - {*copies, LEARNER})
+        self._forget({*self._copies} - {*copies, LEARNER})
         policies = {name: self._copy(name, policy) for name, policy in copies.items()}
         policies[LEARNER] = self._copy(LEARNER, player)
-        shares = [tuple(numbered[worker :: self.count]) for worker in range(self.count)]
+        parts = [tuple(numbered[worker :: self.count]) for worker in range(self.count)]
+        shares = [WorkerShare(part, policies, blind) for part in parts if part]
         try:
             with self._pool.watched():
-                orders = [Order(share, policies, blind) for share in shares if share]
-                futures = [self._pool.submit(_play, order) for order in orders]
-                played = await asyncio.gather(*map(asyncio.wrap_future, futures))
+                futures = [self._pool.submit(_play, share) for share in shares]
+                results = await asyncio.gather(*map(asyncio.wrap_future, futures))
         except WorkerDied:
             raise UsageError(
                 "a process of play.workers ended: memory may be short; the same command goes on from the "
                 "last checkpoint."
             ) from None
         for kind in PARTS:
-            spend(kind, sum(seconds[kind] for _, seconds in played) / max(1, len(played)))
-        games = [game for share, _ in played for game in share]
+            spend(kind, sum(seconds[kind] for _, seconds in results) / max(1, len(results)))
+        games = [game for part, _ in results for game in part]
         return sorted(games, key=lambda game: places[game.number])
 
-    def _copy(self, name: str, policy: Policy) -> Copy:
+    def _copy(self, name: str, policy: Policy) -> PolicyCopy:
         """Write the weights of a policy for the workers, unless they have them."""
-        before, folder = self._written.get(name, (None, Path()))
+        before, folder = self._copies.get(name, (None, Path()))
         if before is not policy or name == LEARNER:
             if before is not None:
                 self._forget([name])
             folder = Path(self._folder.name) / str(next(self._numbers))
             folder.mkdir()
             policy.save(folder)
-            self._written[name] = policy, folder
-        return Copy(folder, policy.seeds)
+            self._copies[name] = policy, folder
+        return PolicyCopy(folder, policy.seeds)
 
     def _forget(self, names: Iterable[str]) -> None:
         """Remove the files of policies that play no more."""
         for name in names:
-            _, folder = self._written.pop(name)
+            _, folder = self._copies.pop(name)
             rmtree(folder)
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ def _device(policy: Policy) -> str:
 
 
 class _Worker:
-    """What a worker keeps from order to order."""
+    """What a worker keeps from one share of games to the next."""
 
     def __init__(self, recipe: Recipe, settings: dict[str, Any], longest_reply: int) -> None:
         self.recipe, self.settings, self.longest_reply = recipe, settings, longest_reply
@@ -136,23 +136,23 @@ class _Worker:
         self.policies: dict[str, Policy] = {}
         self.folders: dict[str, Path] = {}
 
-    async def play(self, order: Order) -> list[Trajectory]:
-        self.policies = {name: own for name, own in self.policies.items() if name in order.policies}
-        for name, copy in order.policies.items():
+    async def play(self, share: WorkerShare) -> list[Trajectory]:
+        self.policies = {name: own for name, own in self.policies.items() if name in share.policies}
+        for name, copy in share.policies.items():
             self._load(name, copy)
-        bots = {name for job in order.jobs for name in job.players.values()} - {*order.policies}
-        others = {name: agent(name, self.game) for name in sorted(bots)}
-        players = {name: self.policies[name].agent() for name in order.policies if name != LEARNER}
+        names = {name for job in share.jobs for name in job.players.values()} - {*share.policies}
+        bots = {name: agent(name, self.game) for name in sorted(names)}
+        copies = {name: self.policies[name].agent() for name in share.policies if name != LEARNER}
         learner = self.policies[LEARNER]
-        rollouts = rollouts_of(self.recipe, self.game, learner, others | players, order.blind)
+        rollouts = rollouts_of(self.recipe, self.game, learner, bots | copies, share.blind)
         rollouts.concurrency = -(-rollouts.concurrency // self.recipe.play.workers)
         try:
-            return await rollouts.play(order.jobs)
+            return await rollouts.play(share.jobs)
         finally:
-            for other in others.values():
-                await other.close()
+            for bot in bots.values():
+                await bot.close()
 
-    def _load(self, name: str, copy: Copy) -> None:
+    def _load(self, name: str, copy: PolicyCopy) -> None:
         if name not in self.policies:
             kind = RolePolicy if (copy.folder / ROLES).is_file() else NanoPolicy
             policy = kind.read(copy.folder, **self.settings)
@@ -167,7 +167,9 @@ class _Worker:
 _worker: _Worker
 
 
-def _sit_down(recipe: Recipe, settings: dict[str, Any], longest_reply: int, agents: tuple[str, ...]) -> None:
+def _start_worker(
+    recipe: Recipe, settings: dict[str, Any], longest_reply: int, agents: tuple[str, ...]
+) -> None:
     import torch
 
     global _worker
@@ -177,12 +179,12 @@ def _sit_down(recipe: Recipe, settings: dict[str, Any], longest_reply: int, agen
     _worker = _Worker(recipe, settings, longest_reply)
 
 
-def _play(order: Order) -> tuple[list[Trajectory], dict[str, float]]:
+def _play(share: WorkerShare) -> tuple[list[Trajectory], dict[str, float]]:
     """The games, and the seconds that each part of the work took."""
     before = {kind: spent(kind) for kind in PARTS}
     try:
         with quick_switches(), infrequent_gc():
-            games = asyncio.run(_worker.play(order))
+            games = asyncio.run(_worker.play(share))
     except UsageError as error:
-        raise UsageError(str(error)) from None  # others may not be sent to another process
+        raise UsageError(str(error)) from None  # not all of its subclasses can be sent to a process
     return games, {kind: spent(kind) - before[kind] for kind in PARTS}

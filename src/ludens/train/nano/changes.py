@@ -28,7 +28,7 @@ BLOCK = 8
 
 
 @dataclass(frozen=True)
-class Draws:
+class PictureDraws:
     """Random numbers for the pictures of one rank, drawn for those of all ranks: they do not depend on the
     number of ranks. There are `count` pictures in all, and those of this rank are `rows` of them."""
 
@@ -37,14 +37,14 @@ class Draws:
     rows: slice = field(default_factory=lambda: slice(None))
 
     def uniform(self, *shape: int) -> Tensor:
-        drawn = torch.rand((self.count, *shape), generator=self.generator, device=self.generator.device)
-        return drawn[self.rows]
+        numbers = torch.rand((self.count, *shape), generator=self.generator, device=self.generator.device)
+        return numbers[self.rows]
 
     def between(self, low: float, high: float, *shape: int) -> Tensor:
         return low + (high - low) * self.uniform(*shape)
 
 
-def changed(pictures: Tensor, options: SupervisedOptions, draws: Draws, steady: Tensor) -> Tensor:
+def changed(pictures: Tensor, options: SupervisedOptions, draws: PictureDraws, steady: Tensor) -> Tensor:
     """Pictures, bytes, (rows, 3, side, side), changed as the options say.
 
     Args:
@@ -61,19 +61,19 @@ def changed(pictures: Tensor, options: SupervisedOptions, draws: Draws, steady: 
     return pictures
 
 
-def blanked(pictures: Tensor, share: float, draws: Draws) -> Tensor:
-    """Pictures, some of them blank: a model then says without looking what is most frequent."""
+def blanked(pictures: Tensor, share: float, draws: PictureDraws) -> Tensor:
+    """Pictures, some of them blank: for these, a model learns the most frequent replies."""
     return pictures.masked_fill((draws.uniform() < share)[:, None, None, None], GREY)
 
 
-def jittered(pictures: Tensor, strength: float, draws: Draws) -> Tensor:
+def jittered(pictures: Tensor, strength: float, draws: PictureDraws) -> Tensor:
     """Pictures with contrast and brightness of each colour channel changed at random."""
-    drawn = draws.between(-1, 1, 2, 3, 1, 1)
-    contrast, brightness = 1 + strength * drawn[:, 0], 64 * strength * drawn[:, 1]
+    changes = draws.between(-1, 1, 2, 3, 1, 1)
+    contrast, brightness = 1 + strength * changes[:, 0], 64 * strength * changes[:, 1]
     return _bytes((pictures.float() - 127.5) * contrast + 127.5 + brightness)
 
 
-def warped(pictures: Tensor, most: float, draws: Draws, steady: Tensor) -> Tensor:
+def warped(pictures: Tensor, most: float, draws: PictureDraws, steady: Tensor) -> Tensor:
     """Pictures that are moved, stretched, shrunk into a frame, or cropped.
 
     Shrunk by up to twice `most`; width and height differ by as much; moved until up to two thirds of `most`
@@ -99,15 +99,15 @@ def warped(pictures: Tensor, most: float, draws: Draws, steady: Tensor) -> Tenso
     return _bytes(moved).where(~keeps[:, None, None, None], pictures)
 
 
-def _grounds(pictures: Tensor, draws: Draws) -> Tensor:
+def _grounds(pictures: Tensor, draws: PictureDraws) -> Tensor:
     """The colour around each picture, (rows, 3)."""
-    which, any_colour = draws.uniform(1), draws.between(0, 255, 3)
+    choice, any_colour = draws.uniform(1), draws.between(0, 255, 3)
     corner = pictures[:, :, 0, 0].float()
-    plain = 255.0 * (which < 0.4).float().expand(-1, 3)
-    return plain.where(which < 0.55, corner.where(which < 0.85, any_colour))
+    plain = 255.0 * (choice < 0.4).float().expand(-1, 3)
+    return plain.where(choice < 0.55, corner.where(choice < 0.85, any_colour))
 
 
-def worn(pictures: Tensor, share: float, draws: Draws) -> Tensor:
+def worn(pictures: Tensor, share: float, draws: PictureDraws) -> Tensor:
     """Pictures, this share of them each compressed, blurred or noisy.
 
     How many is not drawn: to ask the device for a number would wait for everything before.
@@ -130,8 +130,8 @@ def compressed(pictures: Tensor, strength: Tensor, _: Tensor) -> Tensor:
     blocks = pictures.reshape(rows, colours, height // BLOCK, BLOCK, width // BLOCK, BLOCK)
     blocks = blocks.transpose(3, 4) - 127.5
     step = (steps * (0.15 + 1.2 * strength))[:, :, None, None]
-    kept = torch.round(waves @ blocks @ waves.T / step) * step
-    restored = (waves.T @ kept @ waves + 127.5).transpose(3, 4)
+    coarse = torch.round(waves @ blocks @ waves.T / step) * step
+    restored = (waves.T @ coarse @ waves + 127.5).transpose(3, 4)
     return restored.reshape(pictures.shape)
 
 

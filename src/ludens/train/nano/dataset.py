@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
@@ -26,7 +25,7 @@ from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample as Rebuilt
-from ludens.train.demonstrations import Chunk, Map, chunks_of, processes, replies
+from ludens.train.demonstrations import Map, SourceChunk, chunks_of, map_rounds, processes, replies
 from ludens.train.nano.inputs import (
     Vocabulary,
     clipped,
@@ -39,6 +38,7 @@ from ludens.train.nano.inputs import (
 )
 from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
+from ludens.train.update import padded_table
 
 if TYPE_CHECKING:  # processes that make samples do without torch, which takes seconds to import
     import torch
@@ -52,9 +52,9 @@ VOCABULARY_EPISODES, VOCABULARY_ROUNDS = 256, 2
 PARTS = 4
 """In which a batch passes through the decoder, by length."""
 HASHED = 101
-"""One in so many pictures is part of the hash of a data set."""
+"""The hash of a data set covers every 101st picture."""
 SHARED, ROOM = Path("/dev/shm"), 8 * 2**30
-"""Where parts wait for the trainer, if there is such a place with so many bytes: memory, not a disk."""
+"""Folder in memory for parts that wait for the trainer, used if it exists and has so many bytes free."""
 
 
 @dataclass
@@ -112,16 +112,9 @@ def vocabulary_of(sources: Iterable[Demonstration], workers: int = 0) -> Vocabul
     return Vocabulary.of(all_pieces, places_like(all_pieces) | numbers_like(all_pieces))
 
 
-def _pieces(chunk: Chunk) -> set[str]:
+def _pieces(chunk: SourceChunk) -> set[str]:
     texts = ((short_prompt(sample.game, sample.ask), sample.completion) for sample in replies(chunk))
     return {piece for pair in texts for text in pair for piece in pieces(text)}
-
-
-Room = Callable[[tuple[int, ...]], Array]
-
-
-def memory(shape: tuple[int, ...]) -> Array:
-    return np.empty(shape, np.uint8)
 
 
 def rounds(
@@ -130,29 +123,29 @@ def rounds(
     shape: SampleShape,
     numbers: Iterable[int] = (0,),
     workers: int = 0,
-    room: Room = memory,
+    pinned: bool = False,
 ) -> Iterator[ImitationData]:
-    """The data set of each round; the next one is begun early, so that no process waits for the slowest."""
-    most = len(chunks_of(sources))
-    begun = deque[Iterator[str]]()
-    run: Map[str]
+    """The data set of each round; the next one is made while one is used.
+
+    Args:
+        numbers: Of the rounds.
+        pinned: Whether a GPU reads the pictures by itself, while other threads launch kernels.
+    """
     scratch = SHARED if SHARED.is_dir() and disk_usage(SHARED).free > ROOM else None
-    with TemporaryDirectory(dir=scratch) as folder, processes(workers, most) as run:  # which write into it
+    with TemporaryDirectory(dir=scratch) as folder:
         work = partial(_encoded, vocabulary, shape, folder)
-        for number in numbers:
-            begun.append(run(work, chunks_of(sources, number)))
-            if len(begun) > 1:
-                yield _joined(list(begun.popleft()), shape.side, room)
-        while begun:
-            yield _joined(list(begun.popleft()), shape.side, room)
+        # Closed first: its processes write into the folder.
+        with closing(map_rounds(work, sources, numbers, workers)) as files_of_rounds:
+            for files in files_of_rounds:
+                yield _joined(files, shape.side, pinned)
 
 
 Part = dict[str, Array]
 """Samples of some episodes: `prompts` and `replies` one after the other, their lengths, `picture` (numbers),
-`steady`, `pictures`, how many these are (`shown`), and `left_out`."""
+`steady`, `pictures`, how many these are (`count`), and `left_out`."""
 
 
-def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: Chunk) -> str:
+def _encoded(vocabulary: Vocabulary, shape: SampleShape, folder: str, chunk: SourceChunk) -> str:
     """Encode the replies of some episodes into a file, pictures last; returns its name.
 
     Episodes that fail are left out with a warning: a run of hours does not end because of one. What fails in
@@ -221,25 +214,25 @@ def encode(
         "picture": np.array(numbers, np.int64),
         "steady": np.full(len(numbers), steady),
         "pictures": np.stack(pictures) if pictures else empty,
-        "shown": np.array([len(pictures)]),
+        "count": np.array([len(pictures)]),
         "left_out": np.array([left_out]),
     }
 
 
-def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
+def _joined(names: Sequence[str], side: int, pinned: bool) -> ImitationData:
     """The parts in these files, which are removed.
 
-    Pictures are read into place: they are in memory once, and training goes on meanwhile in another thread.
+    Pictures are read into place, so that they are in memory only once. Another thread trains meanwhile.
     """
     parts, offsets = zip(*map(_without_pictures, names), strict=True)
     arrays: dict[str, Any] = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    counts = arrays.pop("shown")
+    counts = arrays.pop("count")
     before = np.cumsum(counts) - counts
     arrays["picture"] += np.repeat(before, [len(part["picture"]) for part in parts])
-    arrays["prompts"] = _padded(arrays["prompts"], arrays["prompt_lengths"], left=True)
-    arrays["replies"] = _padded(arrays["replies"], arrays["reply_lengths"], left=False)
+    arrays["prompts"] = padded_table(arrays["prompts"], arrays["prompt_lengths"], left=True)
+    arrays["replies"] = padded_table(arrays["replies"], arrays["reply_lengths"])
     arrays["left_out"] = int(arrays["left_out"].sum())
-    pictures = room((int(counts.sum()), 3, side, side))
+    pictures = _memory((int(counts.sum()), 3, side, side), pinned)
     for name, offset, start, count in zip(names, offsets, before, counts, strict=True):
         if count:
             with open(name, "rb") as file:
@@ -251,25 +244,25 @@ def _joined(names: Sequence[str], side: int, room: Room) -> ImitationData:
     return ImitationData(**arrays, pictures=pictures, digest=hashed.hexdigest())
 
 
+def _memory(shape: tuple[int, ...], pinned: bool) -> Array:
+    if not pinned:
+        return np.empty(shape, np.uint8)
+    import torch
+
+    array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
+    return array
+
+
 def _without_pictures(name: str) -> tuple[Part, int]:
     with open(name, "rb") as file:
         return pickle.load(file), file.tell()
 
 
-def _padded(flat: Array, lengths: Array, left: bool) -> Array:
-    """Rows of unlike lengths, stored one after the other, as a table; token 0 is padding."""
-    width = int(lengths.max(initial=1))
-    at = np.arange(width)[None]
-    filled = at >= width - lengths[:, None] if left else at < lengths[:, None]
-    table = np.zeros((len(lengths), width), flat.dtype)
-    table[filled] = flat
-    return table
-
-
 @dataclass
-class Uploaded:
-    """The arrays of a data set on the device: an update then copies nothing but the numbers of its rows."""
+class DeviceData:
+    """A data set with its arrays on the device: an update then copies nothing but the numbers of its rows."""
 
+    dataset: ImitationData
     prompts: Tensor
     replies: Tensor
     prompt_lengths: Tensor
@@ -279,56 +272,49 @@ class Uploaded:
     pictures: Tensor
 
     @staticmethod
-    def of(dataset: ImitationData, device: torch.device) -> Uploaded:
+    def of(dataset: ImitationData, device: torch.device) -> DeviceData:
         import torch
 
-        arrays = [getattr(dataset, array.name) for array in fields(Uploaded)]
-        return Uploaded(*(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays))
+        arrays = [getattr(dataset, field.name) for field in fields(DeviceData)[1:]]
+        tensors = (torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
+        return DeviceData(dataset, *tensors)
 
     def number(self, rows: Array) -> Tensor:
-        """Numbers of rows on the device, which goes on with what it does meanwhile."""
+        """Numbers of rows, copied to the device without waiting for it."""
         import torch
 
         numbers, device = torch.from_numpy(rows), self.picture.device
         return (numbers.pin_memory() if device.type == "cuda" else numbers).to(device, non_blocking=True)
 
 
-def pinned(shape: tuple[int, ...]) -> Array:
-    """Memory that a GPU reads by itself, while other threads launch kernels."""
-    import torch
-
-    array: Array = torch.empty(shape, dtype=torch.uint8, pin_memory=True).numpy()
-    return array
-
-
 def uploaded(
     datasets: Iterable[ImitationData], device: torch.device, meanwhile: Callable[[], None] | None = None
-) -> Iterator[tuple[ImitationData, Uploaded, Callable[[], bool]]]:
-    """Each data set, also on the device, and whether the next is there: it is made and copied meanwhile.
+) -> Iterator[tuple[DeviceData, Callable[[], bool]]]:
+    """Each data set on the device, and a function that tells whether the next one is ready.
 
-    `meanwhile` is done while the first is made.
+    The next one is made and copied while one is used; `meanwhile` is called while the first is made.
     """
     import torch
 
     waiting = iter(datasets)
     stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
-    def take() -> tuple[ImitationData, Uploaded] | None:
+    def take() -> DeviceData | None:
         dataset = next(waiting, None)
         if dataset is None:
             return None
         with torch.cuda.stream(stream) if stream else nullcontext():
-            tensors = Uploaded.of(dataset, device)
+            data = DeviceData.of(dataset, device)
         if stream:
             stream.synchronize()
             dataset.pictures = np.empty((0, *dataset.pictures.shape[1:]), np.uint8)
-        return dataset, tensors
+        return data
 
     with ThreadPoolExecutor(1) as ahead:
         coming = ahead.submit(take)
         if meanwhile is not None:
             meanwhile()
-        while (taken := coming.result()) is not None:
+        while (data := coming.result()) is not None:
             coming = ahead.submit(take)
-            yield *taken, coming.done
-            del taken
+            yield data, coming.done
+            del data

@@ -60,14 +60,14 @@ def offered(ask: Ask, form: int = PROMPTS) -> tuple[str, ...]:
 
 
 def main_picture(game: str, ask: Ask, pictures: Sequence[Picture], form: int = PROMPTS) -> Sequence[Picture]:
-    """Of the pictures in a prompt, the one that a small model looks at: the position itself, as it is now.
+    """The picture in a prompt that a small model looks at: that of the current position.
 
     Form 3 puts successive screens on top of each other, as a motion leaves a trace.
     """
-    shown = pictures[-len(ask.observation.images) :]
-    if form > 2 and game in SUCCESSIVE and len(shown) > 1:
-        return (overlaid(shown),)
-    return shown[ask.observation.main :][:1]
+    screens = pictures[-len(ask.observation.images) :]
+    if form > 2 and game in SUCCESSIVE and len(screens) > 1:
+        return (overlaid(screens),)
+    return screens[ask.observation.main :][:1]
 
 
 def overlaid(screens: Sequence[Picture]) -> Picture:
@@ -83,19 +83,19 @@ _ACTIONS = re.compile(r"^Your actions:\n(?:\w+\n)*\n?", re.MULTILINE)
 
 
 def condensed(notes: str) -> str:
-    """Notes of a puzzle without what is always the same: its actions, and how a player asks."""
+    """Notes of a puzzle without its actions and the instructions for questions, which never change."""
     short = _ACTIONS.sub("", _REQUEST.sub("", notes))
     return re.sub(r"^ +", "", short, flags=re.MULTILINE).removeprefix("The conversation so far:\n").strip()
 
 
 def last_line(reply: str) -> str:
-    """What counts of a reply: its last line, without the label of an action."""
+    """The last line of a reply, without the label of an action."""
     lines = reply.strip().splitlines() or [""]
     return lines[-1].removeprefix("Action:").strip()[-LONGEST_REFUSED:]
 
 
 def clipped(prompt: list[int], most: int) -> list[int]:
-    """A prompt of at most so many tokens: its beginning and its end are kept."""
+    """A prompt of at most `most` tokens: its beginning and its end are kept."""
     if len(prompt) <= most:
         return prompt
     head = min(HEAD, most // 2)
@@ -199,14 +199,33 @@ class Vocabulary:
         return "".join(words)
 
 
+class NanoQuestion(NamedTuple):
+    """A prompt with its pictures, to which a sampler replies."""
+
+    prompt: list[int]
+    pictures: Sequence[Picture] = ()
+    seed: int | None = None
+    """Of the draws of a policy in training, which must not depend on the batch."""
+    answers: Sequence[str] = ()
+    """The answers from which the reply must choose; empty if the reply is free."""
+
+    @property
+    def picture(self) -> Picture | None:
+        """The last one: a small model looks at no other."""
+        return self.pictures[-1] if self.pictures else None
+
+    def offer(self, vocabulary: Vocabulary) -> Offer | None:
+        return Offer(vocabulary, self.answers) if self.answers else None
+
+
 _LABEL = re.compile(r"\\boxed\{|[^:]*:")
 
 
 class Offer:
-    """Answers of which a reply gives one.
+    """The answers that are allowed in a reply.
 
-    It may begin with anything: only after the label of an answer (`Action: e2e4`), or in a box, it goes on as
-    one of them does.
+    A reply may begin with any text. Only after the label of an answer (`Action: e2e4`), or in a box, it must
+    go on like one of the answers.
     """
 
     def __init__(self, vocabulary: Vocabulary, answers: Sequence[str]) -> None:
@@ -215,35 +234,30 @@ class Offer:
         label = _LABEL.match(answers[0])
         self._label = vocabulary.encode(label[0] if label else answers[0])
 
-    def following(self, said: Sequence[int]) -> list[int]:
+    def following(self, reply: Sequence[int]) -> list[int]:
         """The tokens that may be said next; none for all of them."""
         size = len(self._label)
-        for at in range(len(said) - size, -1, -1):
-            if list(said[at : at + size]) == self._label:
-                begun = tuple(said[at:])
+        for at in range(len(reply) - size, -1, -1):
+            if list(reply[at : at + size]) == self._label:
+                begun = tuple(reply[at:])
                 answers = (answer for answer in self._answers if answer[: len(begun)] == begun)
                 return sorted({answer[len(begun)] for answer in answers if len(answer) > len(begun)})
         return []
 
-    def forced(self, said: Sequence[int]) -> list[int]:
+    def forced(self, reply: Sequence[int]) -> list[int]:
         """The tokens that follow because nothing else may be said."""
         tokens: list[int] = []
-        while len(only := self.following([*said, *tokens])) == 1:
+        while len(only := self.following([*reply, *tokens])) == 1:
             tokens += only
         return tokens
 
 
-def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, said: Sequence[int]) -> None:
+def offer_to(row: np.ndarray[Any, Any], offer: Offer | None, reply: Sequence[int]) -> None:
     """Take all tokens that an offer does not have next out of a row of logits."""
-    if offer is not None and (tokens := offer.following(said)):
-        kept = row[tokens]
+    if offer is not None and (tokens := offer.following(reply)):
+        logits = row[tokens]
         row[:] = -np.inf
-        row[tokens] = kept
-
-
-def offers_of(vocabulary: Vocabulary, answers: Sequence[Sequence[str]], rows: int) -> list[Offer | None]:
-    """Of every row, the offer; without any answers, none."""
-    return [Offer(vocabulary, some) if some else None for some in answers or [()] * rows]
+        row[tokens] = logits
 
 
 LINES = 32
@@ -256,7 +270,7 @@ _SHAPE = re.compile(r" ?(\d+)x(\d+)")
 
 
 class Mark(NamedTuple):
-    """What one piece says."""
+    """The meaning of one piece for the cursor."""
 
     new_line: bool = False
     """Whether it begins a line of a matrix."""
@@ -284,7 +298,7 @@ def marks_of(pieces: Sequence[str]) -> list[Mark]:
 
 def places_like(pieces: Iterable[str]) -> set[str]:
     """All places, where the pieces have some: which of them occur first is chance."""
-    kinds = {(found[1], *_fineness(found[2])) for found in map(_PLACE.fullmatch, pieces) if found}
+    kinds = {(match[1], *_fineness(match[2])) for match in map(_PLACE.fullmatch, pieces) if match}
     cells = ((*kind[:2], x, y) for kind in kinds for x in range(kind[2]) for y in range(kind[2]))
     return {f"{space}{x:0{width}}{y:0{width}}:" for space, width, x, y in cells}
 
@@ -300,7 +314,7 @@ class TextCursor:
 
     def __init__(self) -> None:
         self.line = self.column = 0
-        self._named = (NOWHERE, NOWHERE)
+        self._point = (NOWHERE, NOWHERE)
         self._shape = (0.0, 0.0)
 
     def move(self, mark: Mark) -> None:
@@ -309,7 +323,7 @@ class TextCursor:
         elif self.line:
             self.column = min(self.column + 1, LINES - 1)
         if mark.places:
-            self._named = mark.place
+            self._point = mark.place
         if mark.shape[0]:
             self._shape = mark.shape
 
@@ -319,4 +333,4 @@ class TextCursor:
         columns, lines = self._shape
         if 0 < self.line <= lines and self.column < columns:
             return (self.column + 0.5) / columns, (self.line - 0.5) / lines
-        return self._named
+        return self._point

@@ -27,20 +27,20 @@ Margins = Mapping[str, tuple[float | None, ...]]
 
 
 def write_margins(folder: Path, margins: Margins) -> None:
-    written = {"weights": _weights(folder), "margins": dict(sorted(margins.items()))}
-    write_atomically(folder / FILE, orjson.dumps(written, option=orjson.OPT_INDENT_2))
+    contents = {"weights": _weights(folder), "margins": dict(sorted(margins.items()))}
+    write_atomically(folder / FILE, orjson.dumps(contents, option=orjson.OPT_INDENT_2))
 
 
 def read_margins(folder: Path) -> Margins:
-    """Those of a model; none where they were measured with other weights."""
+    """The margins of a model; empty if they were measured with other weights."""
     file = folder / FILE
     if not file.is_file():
         return {}
     try:
-        stored = orjson.loads(file.read_bytes())
-        if stored["weights"] != _weights(folder):
+        contents = orjson.loads(file.read_bytes())
+        if contents["weights"] != _weights(folder):
             return {}
-        return {kind: tuple(map(_margin, margins)) for kind, margins in stored["margins"].items()}
+        return {kind: tuple(map(_margin, margins)) for kind, margins in contents["margins"].items()}
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadFile(f"{str(file)!r} has no margins of a nano model: {error}.") from None
 

@@ -8,23 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Protocol, Self, cast
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
 from ludens.core.random import stream
-from ludens.core.view import Picture
 from ludens.models.batching import Batcher
 from ludens.models.chat import Answer, Model, Request, Tokens
 from ludens.models.generation import out_of_memory
 from ludens.models.settings import PromptOptions
-from ludens.train.nano.inputs import Vocabulary, main_picture, offered, short_prompt
+from ludens.train.nano.inputs import NanoQuestion, Vocabulary, main_picture, offered, short_prompt
 from ludens.train.policy import Player, Policy
 
 
 class Sampler(Protocol):
-    """What draws replies: a small policy."""
+    """A small policy that draws replies."""
 
     @property
     def vocabulary(self) -> Vocabulary: ...
@@ -37,44 +36,10 @@ class Sampler(Protocol):
 
     def encode(self, prompt: str) -> list[int]: ...
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        """Replies; where a prompt comes with answers, the reply gives one of them."""
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]: ...
 
 
-class SeededSampler(Sampler, Protocol):
-    """What draws each reply by a seed of its own: a policy in training."""
-
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]: ...
-
-
-S = TypeVar("S", bound=Sampler)
-
-
-class NanoQuestion(NamedTuple):
-    """A request in the queue of the batcher."""
-
-    prompt: list[int]
-    pictures: Sequence[Picture]
-    seed: int | None
-    """Of the draws, where they must not depend on the batch."""
-    answers: Sequence[str] = ()
-    """Where players are shown the legal moves, what may be answered."""
-
-
-class NanoModel(Model, Generic[S]):
+class NanoModel(Model):
     """Answers requests that come with the question itself (`Request.ask`).
 
     Args:
@@ -84,16 +49,16 @@ class NanoModel(Model, Generic[S]):
     """
 
     def __init__(
-        self, spec: str, load: Callable[[], S], gather: float = 0.005, in_thread: bool = True
+        self, spec: str, load: Callable[[], Sampler], gather: float = 0.005, in_thread: bool = True
     ) -> None:
         super().__init__(spec)
         self._load, self._gather, self._in_thread = load, gather, in_thread
-        self._sampler: S | None = None
+        self._sampler: Sampler | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batcher: Batcher[NanoQuestion, Tokens] | None = None
 
     @property
-    def sampler(self) -> S:
+    def sampler(self) -> Sampler:
         if self._sampler is None:
             self._sampler = self._load()
         return self._sampler
@@ -106,15 +71,15 @@ class NanoModel(Model, Generic[S]):
         picture = main_picture(request.game, request.ask, request.pictures, sampler.prompts)
         question = NanoQuestion(prompt, picture, request.sampling.seed, self.offer(request))
         tokens = await self._current_batcher().ask(question)
-        ended = tokens.completion_ids[-1] == sampler.vocabulary.end
+        complete = tokens.completion_ids[-1] == sampler.vocabulary.end
         text = sampler.vocabulary.decode(tokens.completion_ids)
         usage = Usage(len(prompt), len(tokens.completion_ids), images=len(tokens.pictures))
         self.counts["calls"] += 1
         ms = round((perf_counter() - began) * 1000, 3)
-        return Answer(text, "stop" if ended else "length", usage, self.spec, ms, tokens=tokens)
+        return Answer(text, "stop" if complete else "length", usage, self.spec, ms, tokens=tokens)
 
     def offer(self, request: Request) -> Sequence[str]:
-        """The answers of which the reply gives one; none where it is free."""
+        """The answers from which the reply must choose; empty if the reply is free."""
         assert request.ask is not None
         return offered(request.ask, self.sampler.prompts)
 
@@ -124,12 +89,11 @@ class NanoModel(Model, Generic[S]):
             self._stop()
             self._loop = loop
             limits, splits = (self.sampler.batch, self._gather), out_of_memory
-            self._batcher = Batcher(self.answers, *limits, should_split=splits, in_thread=self._in_thread)
+            self._batcher = Batcher(self.replies, *limits, should_split=splits, in_thread=self._in_thread)
         return self._batcher
 
-    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, _, answers = zip(*questions, strict=True)
-        return self.sampler.sample(prompts, pictures, answers=answers)
+    def replies(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        return self.sampler.sample(questions)
 
     def _stop(self) -> None:
         batcher, self._batcher = self._batcher, None
@@ -140,7 +104,7 @@ class NanoModel(Model, Generic[S]):
         self._stop()
 
 
-class LiveModel(NanoModel[SeededSampler]):
+class LiveModel(NanoModel):
     """Draws with the weights in training, each request by its own seed. Replies are free: what is refused is
     learnt from.
 
@@ -148,9 +112,9 @@ class LiveModel(NanoModel[SeededSampler]):
         explore: Share of choices that are drawn evenly from the legal ones, whatever the weights prefer.
     """
 
-    def __init__(self, load: Callable[[], SeededSampler], explore: float = 0.0) -> None:
+    def __init__(self, policy: Sampler, explore: float = 0.0) -> None:
         # The composition of a batch must not depend on timing: it starts when all games wait.
-        super().__init__("nano/live", load, gather=600.0, in_thread=False)
+        super().__init__("nano/live", lambda: policy, gather=600.0, in_thread=False)
         self.explore = explore
 
     def offer(self, request: Request) -> Sequence[str]:
@@ -161,18 +125,17 @@ class LiveModel(NanoModel[SeededSampler]):
         random = stream(request.sampling.seed or 0, "explore")
         return (ask.format.write(random.choice(ask.legal)),) if random.random() < self.explore else ()
 
-    def answers(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
-        prompts, pictures, seeds, answers = zip(*questions, strict=True)
-        replies = self.sampler.sample(prompts, pictures, None if None in seeds else seeds, answers=answers)
-        return [replace(reply, explored=bool(few)) for reply, few in zip(replies, answers, strict=True)]
+    def replies(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        replies = zip(super().replies(questions), questions, strict=True)
+        return [replace(reply, explored=bool(question.answers)) for reply, question in replies]
 
 
 class LivePolicy(Policy):
-    """A policy that draws replies itself (`SeededSampler`): its players use the weights in training."""
+    """A policy that draws replies itself (`Sampler`): its players use the weights in training."""
 
     @cached_property
     def _models(self) -> dict[float, LiveModel]:
-        """Share of explored choices to the model that explores so many."""
+        """One model for each share of explored choices."""
         return {}
 
     def agent(self, *, blind: bool = False) -> Agent:
@@ -182,8 +145,7 @@ class LivePolicy(Policy):
         return Player(self._live(share), policy=self)
 
     def _live(self, explore: float = 0.0) -> LiveModel:
-        sampler = cast(SeededSampler, self)
-        return self._models.setdefault(explore, LiveModel(lambda: sampler, explore))
+        return self._models.setdefault(explore, LiveModel(cast(Sampler, self), explore))
 
     def _twin(self) -> Self:
         """A shallow copy with players of its own."""

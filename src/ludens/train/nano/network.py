@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -15,12 +16,10 @@ from torch import Tensor, nn
 from ludens.train.nano.inputs import LINES, NOWHERE, marks_of
 from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, NanoSize
 
-__all__ = ["LINES", "NOWHERE", "Cursor", "Marks"]
-
 
 @dataclass(frozen=True)
 class Marks:
-    """What each piece of a vocabulary says about the cursor."""
+    """How each piece of a vocabulary moves the cursor."""
 
     new_line: Tensor
     places: Tensor
@@ -35,13 +34,12 @@ class Marks:
         return Marks(*(torch.tensor(column, device=device) for column in columns))
 
 
-@dataclass
-class Cursor:
+class Cursor(NamedTuple):
     """Where some tokens of each row are. All fields are (rows, tokens) or (rows, tokens, 2)."""
 
     line: Tensor
     column: Tensor
-    named: Tensor
+    point: Tensor
     shape: Tensor
 
     @staticmethod
@@ -50,38 +48,34 @@ class Cursor:
         line = starts.cumsum(1).clamp(max=LINES - 1)
         at = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
         column = (at - _latest(starts, at)).clamp(max=LINES - 1).where(line > 0, 0)
-        named = _at_latest(marks.place, marks.places[ids], ids, at, NOWHERE)
+        point = _at_latest(marks.place, marks.places[ids], ids, at, NOWHERE)
         shape = _at_latest(marks.shape, marks.shape[ids][..., 0] > 0, ids, at, 0.0)
-        return Cursor(line, column, named, shape)
+        return Cursor(line, column, point, shape)
 
     def after(self, token: Tensor, marks: Marks) -> Cursor:
         """The cursor at a token, (rows, 1), that follows the last one."""
         new_line = marks.new_line[token]
         line = (self.line[:, -1:] + new_line).clamp(max=LINES - 1)
         column = (self.column[:, -1:] + 1).clamp(max=LINES - 1).where((line > 0) & ~new_line, 0)
-        named = marks.place[token].where(marks.places[token][..., None], self.named[:, -1:])
+        point = marks.place[token].where(marks.places[token][..., None], self.point[:, -1:])
         shape = marks.shape[token].where(marks.shape[token][..., :1] > 0, self.shape[:, -1:])
-        return Cursor(line, column, named, shape)
+        return Cursor(line, column, point, shape)
 
     def last(self) -> Cursor:
         """A copy of the cursor at the last token of each row."""
-        return Cursor(*(field[:, -1:].clone() for field in self._fields))
+        return Cursor(*(field[:, -1:].clone() for field in self))
 
     def set(self, other: Cursor) -> None:
         """Take the values of another one, in place."""
-        for own, new in zip(self._fields, other._fields, strict=True):
+        for own, new in zip(self, other, strict=True):
             own.copy_(new)
-
-    @property
-    def _fields(self) -> tuple[Tensor, ...]:
-        return self.line, self.column, self.named, self.shape
 
     @property
     def place(self) -> Tensor:
         """The place of the cell of the matrix that comes next, or the place that was named."""
         inside = (self.line > 0) & (self.column < self.shape[..., 0]) & (self.line <= self.shape[..., 1])
         cell = torch.stack([self.column + 0.5, self.line - 0.5], -1) / self.shape.clamp(min=1)
-        return cell.where(inside[..., None], self.named)
+        return cell.where(inside[..., None], self.point)
 
 
 def _latest(marked: Tensor, at: Tensor) -> Tensor:
@@ -101,7 +95,7 @@ CAPTURES = -1
 
 
 class Graphs:
-    """Makes graphs, one after the other, in the same memory: earlier ones must not be called any more."""
+    """Makes graphs one after the other in the same memory: only the latest one may be called."""
 
     def __init__(self) -> None:
         self._last: torch.cuda.CUDAGraph | None = None
@@ -112,7 +106,7 @@ class Graphs:
         return Graphs() if device.type == "cuda" else None
 
     def capture(self, function: Callable[[], None]) -> torch.cuda.CUDAGraph:
-        """The kernels of a function, which do not run meanwhile. Other threads may use the GPU."""
+        """Record the kernels of a function without running them. Other threads may use the GPU."""
         # Streams are taken in turn from a few, others for each priority: the one of an update in another
         # thread, which has the usual priority, must not be among those that capture.
         graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream(priority=CAPTURES)
@@ -131,7 +125,7 @@ class Graphs:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """No garbage is collected meanwhile: an old graph that is freed during a capture ends the capture."""
+    """Switch garbage collection off: an old graph that is freed during a capture ends the capture."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -200,10 +194,10 @@ class Attention(nn.Module):
         key, value = self.key_value(x).chunk(2, -1)
         return rms(self._split(key)), self._split(value)
 
-    def forward(self, x: Tensor, seen: tuple[Tensor, Tensor], mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, keys_values: tuple[Tensor, Tensor], mask: Tensor | None = None) -> Tensor:
         query = rms(self._split(self.query(x)))
         scale = SHARPNESS / query.shape[-1]
-        mixed = F.scaled_dot_product_attention(query, *seen, attn_mask=mask, scale=scale)
+        mixed = F.scaled_dot_product_attention(query, *keys_values, attn_mask=mask, scale=scale)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))
         return out
 
@@ -252,8 +246,8 @@ class Encoder(nn.Module):
             normed = rms(x)
             x = x + block.attention(normed, block.attention.keys(normed))
             x = x + block.mlp(rms(x))
-        seen: Tensor = rms(x) + self.key(self.places)
-        return seen
+        features: Tensor = rms(x) + self.key(self.places)
+        return features
 
 
 Pairs = list[tuple[Tensor, Tensor]]
@@ -281,9 +275,9 @@ class Decoder(nn.Module):
         features: Tensor = self.place(fourier(place[..., 0], place[..., 1]) * somewhere)
         return x + features
 
-    def look(self, seen: Tensor) -> Pairs:
+    def look(self, features: Tensor) -> Pairs:
         """Keys and values of the picture for every layer."""
-        return [block.look.keys(seen) for block in self.blocks]
+        return [block.look.keys(features) for block in self.blocks]
 
     def forward(
         self, x: Tensor, looks: Pairs, mask: Tensor, past: Pairs | None = None, at: Tensor | None = None
@@ -292,14 +286,14 @@ class Decoder(nn.Module):
         are written into it `at` one place."""
         for number, (block, look) in enumerate(zip(self.blocks, looks, strict=True)):
             normed = rms(x)
-            seen = block.attention.keys(normed)
+            pair = block.attention.keys(normed)
             if past is not None and at is not None:
-                for cache, new in zip(past[number], seen, strict=True):
+                for cache, new in zip(past[number], pair, strict=True):
                     cache.index_copy_(2, at, new)
-                seen = past[number]
+                pair = past[number]
             elif past is not None:
-                past.append(seen)
-            x = x + block.attention(normed, seen, mask)
+                past.append(pair)
+            x = x + block.attention(normed, pair, mask)
             x = x + block.look(rms(x), look)
             x = x + block.mlp(rms(x))
         return rms(x)
@@ -324,23 +318,23 @@ class Network(nn.Module):
                 block.look.query.weight.copy_(block.look.key_value.weight[: size.width])
 
     def forward(
-        self, pictures: Tensor, shown: Tensor, tokens: TokenBatch, last: int
+        self, pictures: Tensor, numbers: Tensor, tokens: TokenBatch, last: int
     ) -> tuple[Tensor, Tensor]:
         """Logits after each of the last tokens, and the hidden state after the first of these.
 
         Args:
             pictures: From -1 to 1, (pictures, 3, side, side).
-            shown: The number of the picture of each row.
+            numbers: The number of the picture of each row.
         """
-        hidden = self._hidden(self.encoder(pictures)[shown], tokens)[:, -last:]
+        hidden = self._hidden(self.encoder(pictures)[numbers], tokens)[:, -last:]
         return self.decoder.head(hidden), hidden[:, 0].clone()  # a view would lose hooks of FSDP
 
-    def logits(self, seen: Tensor, tokens: TokenBatch, last: int) -> Tensor:
-        out: Tensor = self.decoder.head(self._hidden(seen, tokens)[:, -last:])
+    def logits(self, features: Tensor, tokens: TokenBatch, last: int) -> Tensor:
+        out: Tensor = self.decoder.head(self._hidden(features, tokens)[:, -last:])
         return out
 
-    def _hidden(self, seen: Tensor, tokens: TokenBatch) -> Tensor:
-        looks = self.decoder.look(seen)
+    def _hidden(self, features: Tensor, tokens: TokenBatch) -> Tensor:
+        looks = self.decoder.look(features)
         x = self.decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden: Tensor = self.decoder(x, looks, tokens.mask())
         return hidden
@@ -384,21 +378,21 @@ class Speaker:
     def __init__(
         self,
         network: Network,
-        seen: Tensor,
+        features: Tensor,
         tokens: TokenBatch,
         marks: Marks,
         longest: int,
         graphs: Graphs | None = None,
     ) -> None:
         decoder, device = network.decoder, tokens.ids.device
-        self._decoder, self._looks = decoder, decoder.look(seen)
+        self._decoder, self._looks = decoder, decoder.look(features)
         length = tokens.ids.shape[1]
         past: Pairs = []
         x = decoder.embed(tokens.ids, tokens.position, tokens.cursor)
         hidden = decoder(x, self._looks, tokens.mask(), past)
         self._past = [(_longer(key, longest), _longer(value, longest)) for key, value in past]
         places = torch.arange(length + longest, device=device)
-        self._seen = (places >= tokens.padding[:, None]) & (places < length)
+        self._visible = (places >= tokens.padding[:, None]) & (places < length)
         self._at = torch.tensor([length], device=device)
         self._token = tokens.ids[:, -1:].clone()
         self._position = length - tokens.padding[:, None]
@@ -412,10 +406,10 @@ class Speaker:
 
     def _step(self) -> None:
         """Everything in place, so that a graph of it can be replayed."""
-        self._seen.index_fill_(1, self._at, True)
+        self._visible.index_fill_(1, self._at, True)
         self._cursor.set(self._cursor.after(self._token, self._marks))
         x = self._decoder.embed(self._token, self._position, self._cursor)
-        hidden = self._decoder(x, self._looks, self._seen[:, None, None], self._past, self._at)
+        hidden = self._decoder(x, self._looks, self._visible[:, None, None], self._past, self._at)
         self.logits.copy_(self._decoder.head(hidden[:, -1]))
         self._at += 1
         self._position += 1

@@ -22,12 +22,11 @@ from ludens.models.chat import Tokens
 from ludens.train.nano.inputs import (
     NOWHERE,
     Mark,
-    Offer,
+    NanoQuestion,
     TextCursor,
     clipped,
     marks_of,
     offer_to,
-    offers_of,
     shrink,
 )
 from ludens.train.nano.weights import SHARPNESS, STRIDE, WAVES, Array, NanoSize, StoredModel
@@ -41,6 +40,13 @@ def fourier(x: Array, y: Array) -> Array:
     frequencies = np.pi * np.arange(1, WAVES + 1)
     a, b = x[..., None] * frequencies, y[..., None] * frequencies
     return np.concatenate([np.sin(a), np.cos(a), np.sin(b), np.cos(b)], -1).astype(np.float32)
+
+
+def patch_places(size: NanoSize) -> Array:
+    """The Fourier features of the middle of each patch: (patches, features)."""
+    grid = size.side // STRIDE
+    at = (np.arange(grid) + 0.5) / grid
+    return fourier(np.tile(at, grid), np.repeat(at, grid))
 
 
 def opponent(picture: Array) -> Array:
@@ -117,9 +123,7 @@ class NumpyNetwork:
             for n in range(3)
         ]
         self._stem = [(np.ascontiguousarray(w).reshape(-1, w.shape[-1]), bias) for w, bias in self._stem]
-        grid = size.side // STRIDE
-        at = (np.arange(grid) + 0.5) / grid
-        places = fourier(np.tile(at, grid), np.repeat(at, grid))
+        places = patch_places(size)
         self._position = places @ weights["encoder.position.weight"].T
         self._key = places @ weights["encoder.key.weight"].T
         self._encoder = [NumpyBlock.of(weights, f"encoder.blocks.{n}", False) for n in range(size.encoder)]
@@ -133,18 +137,18 @@ class NumpyNetwork:
             query, key, value = self._heads(rms(x) @ block.query_key_value)
             x = x + self._joined(attend(query, rms(key), value)) @ block.out
             x += block.think(x)
-        seen = rms(x) + self._key
-        looks = np.stack([self._heads(seen @ block.look_key_value) for block in self.decoder])
+        features = rms(x) + self._key
+        looks = np.stack([self._heads(features @ block.look_key_value) for block in self.decoder])
         looks[:, 0] = rms(looks[:, 0])
         return looks
 
     def _patches(self, picture: Array) -> Array:
         """The stem: (patches, width)."""
-        (first, bias), *others = self._stem
+        (first, bias), *rest = self._stem
         side = self.size.side // 4
         x = opponent(picture.transpose(1, 2, 0) / np.float32(127.5))
         x = x.reshape(side, 4, side, 4, 3).swapaxes(1, 2).reshape(side * side, -1) @ first + bias
-        for matrix, bias in others:
+        for matrix, bias in rest:
             padded = np.zeros((side + 2, side + 2, x.shape[-1]), np.float32)
             np.maximum(x.reshape(side, side, -1), 0, out=padded[1:-1, 1:-1])
             windows = [padded[i : i + side : 2, j : j + side : 2] for i in range(3) for j in range(3)]
@@ -236,9 +240,9 @@ TURNS = Lock()
 
 
 class PictureMemory:
-    """What a network saw in the latest pictures; computed once for equal pictures.
+    """The features of the latest pictures, computed once for equal pictures.
 
-    It keeps twice as many as were asked for at once: players at a table see several pictures in turn.
+    It keeps twice as many as were needed at once: the players of a game see several pictures in turn.
 
     Args:
         look: What it sees in a picture of bytes, (3, side, side).
@@ -253,8 +257,8 @@ class PictureMemory:
     def looks(self, pictures: Sequence[Picture | None]) -> list[Array]:
         keys = [picture.hash if picture else "" for picture in pictures]
         new = {key: picture for key, picture in zip(keys, pictures, strict=True) if key not in self._looks}
-        seen = threads().map(lambda picture: self._look(shrink(picture, self._side)), new.values())
-        self._looks.update(zip(new, seen, strict=True))
+        new_looks = threads().map(lambda picture: self._look(shrink(picture, self._side)), new.values())
+        self._looks.update(zip(new, new_looks, strict=True))
         for key in keys:
             self._looks.move_to_end(key)
         looks = [self._looks[key] for key in keys]
@@ -271,79 +275,70 @@ def log_distribution(logits: Array) -> Array:
     return scaled
 
 
-class NumpySampler:
-    """Network and vocabulary."""
+class StoredSampler:
+    """Base of the samplers of a stored model: its vocabulary and its limits."""
 
-    def __init__(
-        self, stored: StoredModel, network: NumpyNetwork, temperature: float, max_tokens: int, batch: int
-    ) -> None:
-        self.vocabulary, self.network, self.batch = stored.vocabulary, network, batch
-        self.prompts = stored.prompts
-        self._temperature, self._max_tokens = temperature, max_tokens
-        self._longest = stored.size.longest - max_tokens
+    def __init__(self, folder: Path, max_tokens: int, batch: int) -> None:
+        self.model = StoredModel.read(folder)
+        self.vocabulary, self.prompts, self.batch = self.model.vocabulary, self.model.prompts, batch
+        self._max_tokens, self._longest = max_tokens, self.model.size.longest - max_tokens
         self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
-        self._random = np.random.default_rng(0)
-        self._seen = PictureMemory(lambda picture: network.look(picture), stored.size.side)
-
-    @staticmethod
-    def read(folder: Path, temperature: float, max_tokens: int, batch: int) -> NumpySampler:
-        stored = StoredModel.read(folder)
-        network = NumpyNetwork(stored.size, stored.opened(folder), marks_of(stored.vocabulary.pieces))
-        return_memory()
-        return NumpySampler(stored, network, temperature, max_tokens, batch)
 
     def encode(self, prompt: str) -> list[int]:
         """The ids of a prompt; of one that is too long, the beginning and the end."""
         return clipped(self.vocabulary.encode(prompt), self._longest)
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        offers = offers_of(self.vocabulary, answers, len(prompts))
+
+class NumpySampler(StoredSampler):
+    """Draws replies with the network in numpy."""
+
+    def __init__(self, folder: Path, temperature: float, max_tokens: int, batch: int) -> None:
+        super().__init__(folder, max_tokens, batch)
+        size, marks = self.model.size, marks_of(self.vocabulary.pieces)
+        self.network = network = NumpyNetwork(size, self.model.opened(), marks)
+        return_memory()
+        self._temperature, self._random = temperature, np.random.default_rng(0)
+        self._memory = PictureMemory(lambda picture: network.look(picture), size.side)
+
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
         with TURNS, one_core():
-            looks = self._seen.looks([some[-1] if some else None for some in pictures])
-            groups = alike(prompts, cores())
-            parts = ([[each[n] for n in group] for group in groups] for each in (prompts, looks, offers))
-            drawn = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
-            replies = dict(zip(chain(*groups), chain(*drawn), strict=True))
-        fixed = self._temperature or 1.0, self._suppressed
-        rows = enumerate(zip(prompts, pictures, strict=True))
-        return [Tokens(prompt, *replies[number], *fixed, some) for number, (prompt, some) in rows]
+            looks = self._memory.looks([question.picture for question in questions])
+            groups = alike([question.prompt for question in questions], cores())
+            parts = ([[items[n] for n in group] for group in groups] for items in (questions, looks))
+            parts_of_replies = threads().map(self._speak, *parts, self._random.spawn(len(groups)))
+            replies = dict(zip(chain(*groups), chain(*parts_of_replies), strict=True))
+        settings = self._temperature or 1.0, self._suppressed
+        rows = enumerate(questions)
+        return [Tokens(row.prompt, *replies[number], *settings, row.pictures) for number, row in rows]
 
     def _speak(
-        self,
-        prompts: Sequence[list[int]],
-        looks: Sequence[Array],
-        offers: Sequence[Offer | None],
-        random: np.random.Generator,
+        self, questions: Sequence[NanoQuestion], looks: Sequence[Array], random: np.random.Generator
     ) -> list[tuple[list[int], list[float]]]:
+        prompts = [question.prompt for question in questions]
+        offers = [question.offer(self.vocabulary) for question in questions]
         speaker = NumpySpeaker(self.network, looks, prompts, self._max_tokens)
-        drawn: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
+        replies: list[tuple[list[int], list[float]]] = [([], []) for _ in prompts]
         speaking = list(range(len(prompts)))
         while True:
             for logits, row in zip(speaker.logits, speaking, strict=True):
-                offer_to(logits, offers[row], drawn[row][0])
+                offer_to(logits, offers[row], replies[row][0])
             logprobs = self._distribution(speaker.logits)
             tokens = self._draw(logprobs, random)
             for place, (row, token) in enumerate(zip(speaking, tokens, strict=True)):
-                ids, values = drawn[row]
-                if not self._ended(ids):
+                ids, values = replies[row]
+                if not self._is_complete(ids):
                     ids.append(token)
                     values.append(float(logprobs[place, token]))
-            going = [place for place, row in enumerate(speaking) if not self._ended(drawn[row][0])]
-            if not going or len(drawn[speaking[going[0]]][0]) == self._max_tokens:
-                return drawn
+            going = [place for place, row in enumerate(speaking) if not self._is_complete(replies[row][0])]
+            if not going or len(replies[speaking[going[0]]][0]) == self._max_tokens:
+                return replies
             # Dropping rows copies the others: not for a few.
             if 4 * len(going) <= 3 * len(speaking):
                 speaker.keep(going)
                 speaking, tokens = [speaking[place] for place in going], [tokens[place] for place in going]
             speaker.say(tokens)
 
-    def _ended(self, ids: Sequence[int]) -> bool:
+    def _is_complete(self, ids: Sequence[int]) -> bool:
         return bool(ids) and ids[-1] == self.vocabulary.end
 
     def _distribution(self, logits: Array) -> Array:
@@ -376,7 +371,7 @@ def threads() -> ThreadPoolExecutor:
 
 
 def one_core() -> AbstractContextManager[object]:
-    """Matrices are multiplied on one core meanwhile.
+    """Multiply matrices on one core inside this context.
 
     Numpy's own threads wait for each other busily, which takes minutes where other processes run.
     """

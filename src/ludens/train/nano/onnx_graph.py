@@ -36,20 +36,20 @@ def _field(number: int, value: int | bytes | str) -> bytes:
 
 
 def _before(number: int, size: int) -> bytes:
-    """What a field of so many bytes begins with."""
+    """The beginning of a field with `size` bytes."""
     return _varint(number << 3 | 2) + _varint(size)
 
 
 def _attribute(name: str, value: Attribute) -> bytes:
     if isinstance(value, float):
-        stored = _varint(2 << 3 | 5) + struct.pack("<f", value) + _field(20, 1)
+        data = _varint(2 << 3 | 5) + struct.pack("<f", value) + _field(20, 1)
     elif isinstance(value, int):
-        stored = _field(3, value) + _field(20, 2)
+        data = _field(3, value) + _field(20, 2)
     elif isinstance(value, str):
-        stored = _field(4, value) + _field(20, 3)
+        data = _field(4, value) + _field(20, 3)
     else:
-        stored = b"".join(_field(8, number) for number in value) + _field(20, 7)
-    return _field(1, name) + stored
+        data = b"".join(_field(8, number) for number in value) + _field(20, 7)
+    return _field(1, name) + data
 
 
 def _tensor(name: str, array: Array) -> bytes:
@@ -64,7 +64,7 @@ def _value(name: str, dtype: str, shape: Sequence[int | str]) -> bytes:
 
 
 class Graph:
-    """Operators in order; each method returns the name of what it adds."""
+    """Operators in order; each method returns the name of the value that it adds."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

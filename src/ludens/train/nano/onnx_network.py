@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludens.train.nano.numpy_player import fourier
+from ludens.train.nano.numpy_player import patch_places
 from ludens.train.nano.onnx_graph import CONTRIBUTED, FLOAT16, FLOAT32, Graph
-from ludens.train.nano.weights import SHARPNESS, STRIDE, Array, NanoSize
+from ludens.train.nano.weights import SHARPNESS, STRIDE, Array, NanoSize, rounded
 
 BLOCKS = (256, 128, 64, 32, 16)
 """How many activations may share a scale where each row has its own."""
@@ -35,16 +35,6 @@ class Precision(Enum):
     ONCE = 1
     TWICE = 2
     THRICE = 3
-
-
-def rounded(matrix: Array) -> tuple[Array, Array]:
-    """A matrix of (outputs, inputs) as whole numbers from -127 to 127, and the scale of each row.
-
-    Weights that were stored so are kept exactly.
-    """
-    largest = np.abs(matrix).max(1)
-    scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
-    return np.rint(matrix / scale[:, None]).astype(np.int8), scale
 
 
 def bytes_of(numbers: Array) -> Array:
@@ -73,7 +63,7 @@ class _Builder:
         return np.concatenate([self.weights[f"{name}.weight"] for name in names])
 
     def linear(self, x: str, times: int, *names: str) -> str:
-        """Rows of x, rounded so many times with one scale for all, times the transposed matrix."""
+        """Rows of x, rounded `times` times with one scale for all, times the transposed matrix."""
         return self.product(self.rounded(x, times), self.matrix(*names))
 
     def linear_by_row(self, x: str, times: int, *names: str) -> str:
@@ -93,10 +83,10 @@ class _Builder:
         if block is None:
             return self.product(self.rounded(x, 1), matrix)
         numbers, scale = rounded(matrix)
-        stored = bytes_of(numbers).reshape(outputs, inputs // block, block)
+        blocks = bytes_of(numbers).reshape(outputs, inputs // block, block)
         scales = np.repeat(scale, inputs // block)
         return self.graph.add(
-            "MatMulNBits", x, self.graph.constant(stored, "uint8"), self.graph.constant(scales),
+            "MatMulNBits", x, self.graph.constant(blocks, "uint8"), self.graph.constant(scales),
             domain=CONTRIBUTED, K=inputs, N=outputs, bits=8, block_size=block, accuracy_level=4,
         )  # fmt: skip
 
@@ -113,14 +103,14 @@ class _Builder:
     def product(self, parts: list[_Rounded], matrix: Array) -> str:
         numbers, scale = rounded(matrix)
         kind, middle = ("int8", 0) if signs_are_exact() else ("uint8", MIDDLE)
-        stored = self.graph.constant(numbers.T if kind == "int8" else bytes_of(numbers).T, kind)
+        weights = self.graph.constant(numbers.T if kind == "int8" else bytes_of(numbers).T, kind)
         scales, zero = self.graph.constant(scale), self.graph.constant(np.full(len(scale), middle), kind)
-        inputs = [(part.numbers, stored, part.scale, scales, part.zero, zero) for part in parts]
+        inputs = [(part.numbers, weights, part.scale, scales, part.zero, zero) for part in parts]
         sums = [self.graph.add("MatMulIntegerToFloat", *each, domain=CONTRIBUTED) for each in inputs]
-        return reduce(self.added, reversed(sums))
+        return reduce(self.add, reversed(sums))
 
     def convolved(self, x: str, side: int, times: int, name: str) -> str:
-        """A convolution of 3 by 3 cells, every second one, over what is positive in (cells, channels)."""
+        """A convolution of 3 by 3 cells, every second one, over the positive values of (cells, channels)."""
         graph, weight = self.graph, self.matrix(name)
         outputs, channels = weight.shape[:2]
         matrix = weight.transpose(0, 2, 3, 1).reshape(outputs, -1)
@@ -128,14 +118,14 @@ class _Builder:
 
         def around(cells: str, outside: str) -> str:
             border = graph.add("Expand", outside, graph.constant([1, channels], "int64"))
-            seen = graph.add(
+            cells_around = graph.add(
                 "Gather", graph.add("Concat", cells, border, axis=0), graph.constant(numbers, "int64")
             )
-            return self.shaped(seen, -1, 9 * channels)
+            return self.shaped(cells_around, -1, 9 * channels)
 
         parts = self.rounded(positive, times)
         parts = [part._replace(numbers=around(part.numbers, part.zero)) for part in parts]
-        return self.added(self.product(parts, matrix), graph.constant(self.weights[f"{name}.bias"]))
+        return self.add(self.product(parts, matrix), graph.constant(self.weights[f"{name}.bias"]))
 
     def rms(self, x: str, width: int, rms: float = 1.0) -> str:
         """Rows at this RMS."""
@@ -160,7 +150,7 @@ class _Builder:
         return self.shaped(self.rms(self.shaped(x, 1, -1, width // head, head), head), 1, -1, width)
 
     def attend(self, query: str, keys: str, values: str, *past: str) -> list[str]:
-        """What queries of (1, tokens, width) find.
+        """Attention with queries of (1, tokens, width).
 
         With keys and values of earlier tokens, each token looks at those and at tokens up to itself; keys and
         values of all tokens are returned too.
@@ -173,7 +163,7 @@ class _Builder:
         )  # fmt: skip
 
     def attend_half(self, x: str) -> str:
-        """What each of (1, tokens, 3 * width), queries, keys and values, finds; in numbers of 16 bits."""
+        """Attention within (1, tokens, 3 * width), queries, keys and values, in numbers of 16 bits."""
         graph, heads, head = self.graph, self.size.heads, self.size.width // self.size.heads
         by_head = graph.add("Transpose", self.shaped(x, -1, 3 * heads, head), perm=[1, 0, 2])
         sizes = graph.constant([2 * heads, heads], "int64")
@@ -183,14 +173,14 @@ class _Builder:
         scores = graph.add("MatMul", query, graph.add("Transpose", key, perm=[0, 2, 1]))
         weights = graph.add("Softmax", graph.add("Cast", scores, to=FLOAT32), axis=-1)
         half = (graph.add("Cast", each, to=FLOAT16) for each in (weights, values))
-        found = graph.add("Cast", graph.add("MatMul", *half), to=FLOAT32)
-        return self.shaped(graph.add("Transpose", found, perm=[1, 0, 2]), 1, -1, self.size.width)
+        mixture = graph.add("Cast", graph.add("MatMul", *half), to=FLOAT32)
+        return self.shaped(graph.add("Transpose", mixture, perm=[1, 0, 2]), 1, -1, self.size.width)
 
     def squared(self, x: str) -> str:
         positive = self.graph.add("Relu", x)
         return self.graph.add("Mul", positive, positive)
 
-    def added(self, x: str, y: str) -> str:
+    def add(self, x: str, y: str) -> str:
         return self.graph.add("Add", x, y)
 
 
@@ -204,12 +194,6 @@ def windows(side: int) -> Array:
     return np.stack(around, -1).reshape(-1, 9)
 
 
-def patch_places(size: NanoSize) -> Array:
-    grid = size.side // STRIDE
-    at = (np.arange(grid) + 0.5) / grid
-    return fourier(np.tile(at, grid), np.repeat(at, grid))
-
-
 def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Precision) -> bytes:
     """From `cells` of a picture to keys and values of every layer that speaks.
 
@@ -221,21 +205,21 @@ def encoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
     first, bias = build.matrix("encoder.stem.0"), weights["encoder.stem.0.bias"]
     cells = graph.input("cells", "float32", [side * side, CELL * CELL * 3])
     matrix = np.einsum("cd,ocij->dijo", OPPONENT, first)
-    seen = graph.add("MatMul", cells, graph.constant(matrix.reshape(-1, len(first))))
-    x = build.added(seen, graph.constant(bias))
+    colours = graph.add("MatMul", cells, graph.constant(matrix.reshape(-1, len(first))))
+    x = build.add(colours, graph.constant(bias))
     for number in (1, 2):
         x, side = build.convolved(x, side, times, f"encoder.stem.{number}"), side // 2
     x, places = build.shaped(x, 1, side * side, width), patch_places(size)
-    x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.position.weight"].T))
+    x = build.add(build.rms(x, width), graph.constant(places @ weights["encoder.position.weight"].T))
     for number in range(size.encoder):
         name = f"encoder.blocks.{number}"
         both = f"{name}.attention.query", f"{name}.attention.key_value"
         mixed = build.linear(build.rms(x, width), times, *both)
-        found = build.attend_half(mixed) if times == 1 else build.attend(*build.normed(mixed))[0]
-        x = build.added(x, build.linear_by_row(found, times, f"{name}.attention.out"))
+        mixture = build.attend_half(mixed) if times == 1 else build.attend(*build.normed(mixed))[0]
+        x = build.add(x, build.linear_by_row(mixture, times, f"{name}.attention.out"))
         hidden = build.squared(build.linear(build.rms(x, width), times, f"{name}.mlp.up"))
-        x = build.added(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
-    x = build.added(build.rms(x, width), graph.constant(places @ weights["encoder.key.weight"].T))
+        x = build.add(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
+    x = build.add(build.rms(x, width), graph.constant(places @ weights["encoder.key.weight"].T))
     names = [f"decoder.blocks.{number}.look.key_value" for number in range(size.decoder)]
     looks = build.linear_by_row(x, times, *names)
     looks = build.shaped(looks, len(places), size.decoder, 2, heads, width // heads)
@@ -258,32 +242,32 @@ def decoder_graph(size: NanoSize, weights: Mapping[str, Array], precision: Preci
     graph, head = build.graph, width // heads
     x, first = graph.input("x", "float32", [1, "new", width]), graph.input("first", "int64", [1])
     linear = build.linear_by_row if precision is Precision.ONCE else build.linear
-    kept: list[str] = []
+    caches: list[str] = []
     for number in range(size.decoder):
         name, patches = f"decoder.blocks.{number}", (size.side // STRIDE) ** 2
         look = [graph.input(f"look_{part}_{number}", "float32", [1, heads, patches, head]) for part in PARTS]
         past = [graph.input(f"{part}_{number}", "float32", [1, heads, "past", head]) for part in PARTS]
         both = f"{name}.attention.query", f"{name}.attention.key_value"
         matched = build.normed(linear(build.rms(x, width), times, *both))
-        found, *all_tokens = build.attend(*matched, *past)
-        kept += all_tokens
-        x = build.added(x, linear(found, times, f"{name}.attention.out"))
+        mixture, *all_tokens = build.attend(*matched, *past)
+        caches += all_tokens
+        x = build.add(x, linear(mixture, times, f"{name}.attention.out"))
         query = build.rms_heads(linear(build.rms(x, width), times, f"{name}.look.query"), width)
-        [found] = build.attend(query, *look)
-        x = build.added(x, linear(found, times, f"{name}.look.out"))
+        [mixture] = build.attend(query, *look)
+        x = build.add(x, linear(mixture, times, f"{name}.look.out"))
         hidden = build.squared(linear(build.rms(x, width), times, f"{name}.mlp.up"))
-        x = build.added(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
+        x = build.add(x, build.linear_by_row(hidden, times, f"{name}.mlp.down"))
     end, axis = graph.constant([2**31 - 1], "int64"), graph.constant([1], "int64")
-    asked = graph.add("Slice", x, first, end, axis)
-    logits = linear(build.rms(asked, width), times, "decoder.head")
+    last = graph.add("Slice", x, first, end, axis)
+    logits = linear(build.rms(last, width), times, "decoder.head")
     graph.output(logits, "float32", [1, "asked", len(weights["decoder.head.weight"])])
-    for value in kept:
+    for value in caches:
         graph.output(value, "float32", [1, heads, "all", head])
     return graph.model()
 
 
 def session(graph: bytes) -> Any:
-    """What runs a graph, on one core."""
+    """A session that runs a graph on one core."""
     import onnxruntime
 
     _share_arena()
@@ -292,10 +276,10 @@ def session(graph: bytes) -> Any:
     options.log_severity_level = 3
     options.enable_mem_pattern = False
     options.add_session_config_entry("session.use_env_allocators", "1")
-    made = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    # It keeps the graph, with all weights, to be made again for other providers.
-    made._model_bytes = b""
-    return made
+    inference = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    # Otherwise it keeps the graph with all weights, from which it could be made for other providers.
+    inference._model_bytes = b""
+    return inference
 
 
 @cache
@@ -311,12 +295,12 @@ def signs_are_exact() -> bool:
     numbers, zero = graph.input("numbers", "uint8", ["rows", inner]), graph.constant(MIDDLE, "uint8")
     product = graph.add("MatMulInteger", numbers, graph.constant(weights, "int8"), zero)
     graph.output(product, "int32", ["rows", columns])
-    made = session(graph.model())
+    inference = session(graph.model())
     # One row is computed in another way than many.
     for rows in (1, 16):
         largest = np.full((rows, inner), 255, np.uint8)
-        [found] = made.run(None, {"numbers": largest})
-        if (found != (largest.astype(np.int32) - MIDDLE) @ weights.astype(np.int32)).any():
+        [products] = inference.run(None, {"numbers": largest})
+        if (products != (largest.astype(np.int32) - MIDDLE) @ weights.astype(np.int32)).any():
             return False
     return True
 
@@ -328,7 +312,7 @@ def dots_of_x86() -> bool:
 
 @cache
 def _share_arena() -> None:
-    """All sessions work in the same memory, which grows by what is asked for."""
+    """Let all sessions use the same memory, which grows by the requested size."""
     import onnxruntime as ort
 
     place = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)

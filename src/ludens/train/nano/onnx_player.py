@@ -21,11 +21,12 @@ import numpy as np
 
 from ludens.core.view import Picture
 from ludens.models.chat import Tokens
-from ludens.train.nano.inputs import HEAD, Mark, Offer, TextCursor, clipped, marks_of, offer_to, offers_of
+from ludens.train.nano.inputs import HEAD, Mark, NanoQuestion, TextCursor, marks_of, offer_to
 from ludens.train.nano.margins import KIND, Margins
 from ludens.train.nano.numpy_player import (
     TURNS,
     PictureMemory,
+    StoredSampler,
     TokenEmbedding,
     log_distribution,
     one_core,
@@ -33,7 +34,7 @@ from ludens.train.nano.numpy_player import (
     threads,
 )
 from ludens.train.nano.onnx_network import CELL, PARTS, Precision, decoder_graph, encoder_graph, session
-from ludens.train.nano.weights import Array, NanoSize, StoredModel
+from ludens.train.nano.weights import Array, NanoSize
 
 
 class Rung(NamedTuple):
@@ -65,7 +66,7 @@ SEQUENCES = 50_000
 """Of tokens that are kept of one kind of question."""
 
 Run = tuple[int, ...]
-"""Tokens in turn."""
+"""Successive tokens."""
 
 
 class OnnxEncoder:
@@ -81,8 +82,8 @@ class OnnxEncoder:
         cells = np.ascontiguousarray(by_cell).view(np.uint8).reshape(side * side, -1).astype(np.float32)
         cells -= np.repeat(picture.mean((1, 2)).astype(np.float32), CELL * CELL)
         [looks] = self._session.run(None, {"cells": cells})
-        seen: Array = looks[:, :, None]
-        return seen
+        keys_values: Array = looks[:, :, None]
+        return keys_values
 
 
 class OnnxDecoder:
@@ -93,20 +94,20 @@ class OnnxDecoder:
         self._session = session(decoder_graph(size, weights, precision))
         self._names = [f"{part}_{number}" for number in range(size.decoder) for part in PARTS]
 
-    def extend(self, x: Array, looks: Array, past: Sequence[Array], asked: int) -> tuple[Array, list[Array]]:
-        """Logits after the last tokens, (asked, vocabulary), and keys and values of all.
+    def extend(self, x: Array, looks: Array, past: Sequence[Array], count: int) -> tuple[Array, list[Array]]:
+        """Logits after the last tokens, (count, vocabulary), and keys and values of all.
 
         Args:
             x: Embedded tokens, (tokens, width).
             past: Keys and values so far, of each layer.
-            asked: After how many of the tokens.
+            count: After how many of the tokens.
         """
         layers = looks.reshape(-1, *looks.shape[2:])
-        seen = {f"look_{name}": look for name, look in zip(self._names, layers, strict=True)}
-        kept = dict(zip(self._names, past, strict=True))
-        inputs = {"x": x[None], "first": np.array([-asked]), **seen, **kept}
-        logits, *kept_all = self._session.run(None, inputs)
-        return logits[0], kept_all
+        look_inputs = {f"look_{name}": look for name, look in zip(self._names, layers, strict=True)}
+        past_inputs = dict(zip(self._names, past, strict=True))
+        inputs = {"x": x[None], "first": np.array([-count]), **look_inputs, **past_inputs}
+        logits, *caches = self._session.run(None, inputs)
+        return logits[0], caches
 
 
 class OnnxSpeaker:
@@ -120,8 +121,8 @@ class OnnxSpeaker:
         self._cursors = [TextCursor()]
         """After each token; the first before all."""
 
-    def take(self, tokens: Sequence[int], asked: int) -> Array:
-        """Logits after each of the last tokens: (asked, vocabulary)."""
+    def take(self, tokens: Sequence[int], count: int) -> Array:
+        """Logits after each of the last `count` tokens: (count, vocabulary)."""
         at, places = len(self._cursors) - 1, []
         for token in tokens:
             cursor = copy(self._cursors[-1])
@@ -130,18 +131,18 @@ class OnnxSpeaker:
             places.append((cursor.line, cursor.column, *cursor.place))
         position = np.arange(at, at + len(tokens))
         x = self._decoder.embed(np.array(tokens), position, np.array(places, np.float32))
-        logits, self._past = self._decoder.extend(x, self._looks, self._past, asked)
+        logits, self._past = self._decoder.extend(x, self._looks, self._past, count)
         return logits
 
     def forget(self, tokens: int) -> None:
-        """Take back so many of the last tokens."""
+        """Remove this number of tokens from the end."""
         if tokens:
             del self._cursors[-tokens:]
-            self._past = [np.ascontiguousarray(kept[:, :, :-tokens]) for kept in self._past]
+            self._past = [np.ascontiguousarray(cache[:, :, :-tokens]) for cache in self._past]
 
 
 class Guesses:
-    """What a reply says next: what followed the same words in earlier ones.
+    """Guesses the next tokens of a reply: those that followed the same words in earlier replies.
 
     A wrong guess costs time and changes nothing else.
     """
@@ -160,15 +161,15 @@ class Guesses:
                 followed[text[at - size : at]] = text[at]
         self._latest[kind] = reply
 
-    def after(self, prompt: Sequence[int], said: Sequence[int]) -> Iterator[int]:
+    def after(self, prompt: Sequence[int], reply: Sequence[int]) -> Iterator[int]:
         """One token after the other; where no words are known, those of the latest reply at this place."""
-        kind, text = tuple(prompt[:HEAD]), [*prompt[-MOST_WORDS:], *said]
+        kind, text = tuple(prompt[:HEAD]), [*prompt[-MOST_WORDS:], *reply]
         followed, latest = self._followed[kind], self._latest.get(kind, ())
-        place = len(said)
+        place = len(reply)
         while True:
             sizes = range(min(MOST_WORDS, len(text)), FEWEST_WORDS - 1, -1)
-            known = (followed.get(tuple(text[-size:])) for size in sizes)
-            token = next((token for token in known if token is not None), None)
+            candidates = (followed.get(tuple(text[-size:])) for size in sizes)
+            token = next((token for token in candidates if token is not None), None)
             if token is None:
                 if place >= len(latest):
                     return
@@ -178,7 +179,7 @@ class Guesses:
             place += 1
 
 
-class Said(NamedTuple):
+class TokenReply(NamedTuple):
     """The tokens of a reply, and their log-probabilities; of one that ends in doubt, the last has none."""
 
     tokens: list[int]
@@ -189,165 +190,145 @@ class Said(NamedTuple):
         return len(self.values) < len(self.tokens)
 
 
-Question = tuple[tuple[int, ...], str, tuple[str, ...]]
-"""Prompt, hash of the picture, and answers: what a reply depends on."""
+Key = tuple[tuple[int, ...], str, tuple[str, ...]]
+"""Prompt, hash of the picture, and answers: a reply depends on nothing else."""
 REPLIES = 1_000
 """Latest replies that are kept: a blind player is often asked the same again."""
 
 
-class OnnxSampler:
-    """Network and vocabulary; replies are the most likely tokens."""
+def _key(question: NanoQuestion) -> Key:
+    picture = question.picture
+    return tuple(question.prompt), picture.hash if picture else "", tuple(question.answers)
+
+
+class OnnxSampler(StoredSampler):
+    """Its replies are the most likely tokens."""
 
     def __init__(
         self, folder: Path, max_tokens: int, batch: int, rungs: Sequence[Rung], margins: Margins
     ) -> None:
-        self._stored = stored = StoredModel.read(folder)
-        self.vocabulary, self.prompts, self.batch = stored.vocabulary, stored.prompts, batch
+        super().__init__(folder, max_tokens, batch)
         self.doubts = Counter[Rung]()
         """Replies that were in doubt."""
-        self._folder, self._max_tokens, self._rungs, self._margins = folder, max_tokens, rungs, margins
-        self._longest = stored.size.longest - max_tokens
-        self._suppressed = (self.vocabulary.pad, self.vocabulary.unknown)
-        self._seen: dict[Precision, PictureMemory] = {}
+        self._rungs, self._margins = rungs, margins
+        self._memories: dict[Precision, PictureMemory] = {}
         self._decoders: dict[Precision, OnnxDecoder] = {}
         self._guesses = Guesses()
-        self._known: dict[Question, Said] = {}
-
-    def encode(self, prompt: str) -> list[int]:
-        return clipped(self.vocabulary.encode(prompt), self._longest)
+        self._latest: dict[Key, TokenReply] = {}
 
     def kind(self, prompt: Sequence[int]) -> str:
         return self.vocabulary.decode(prompt[:KIND])
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[Tokens]:
-        last = [some[-1] if some else None for some in pictures]
-        hashes = [picture.hash if picture else "" for picture in last]
-        offered = [tuple(some) for some in answers or [()] * len(prompts)]
-        asked = [*zip(map(tuple, prompts), hashes, offered, strict=True)]
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[Tokens]:
+        keys = [_key(question) for question in questions]
         with TURNS, one_core():
-            known = {question: self._known[question] for question in asked if question in self._known}
-            new = {question: n for n, question in enumerate(asked) if question not in known}
-            offers = offers_of(self.vocabulary, [offered[n] for n in new.values()], len(new))
-            said = self._replies([prompts[n] for n in new.values()], [last[n] for n in new.values()], offers)
-            known |= zip(new, said, strict=True)
-            self._keep(known)
-        rows = zip(prompts, (known[question] for question in asked), pictures, strict=True)
+            replies = {key: self._latest[key] for key in keys if key in self._latest}
+            pairs = zip(keys, questions, strict=True)
+            new = {key: question for key, question in pairs if key not in replies}
+            replies |= zip(new, self._replies([*new.values()]), strict=True)
+            self._keep(replies)
+        rows = zip(questions, (replies[key] for key in keys), strict=True)
         return [
-            Tokens(prompt, [*reply.tokens], [*reply.values], 1.0, self._suppressed, some)
-            for prompt, reply, some in rows
+            Tokens(row.prompt, [*reply.tokens], [*reply.values], 1.0, self._suppressed, row.pictures)
+            for row, reply in rows
         ]
 
-    def _keep(self, replies: Mapping[Question, Said]) -> None:
-        for question, reply in replies.items():
-            self._known.pop(question, None)
-            self._known[question] = reply
-        for question in [*islice(self._known, max(len(self._known) - REPLIES, 0))]:
-            del self._known[question]
+    def _keep(self, replies: Mapping[Key, TokenReply]) -> None:
+        for key, reply in replies.items():
+            self._latest.pop(key, None)
+            self._latest[key] = reply
+        for key in [*islice(self._latest, max(len(self._latest) - REPLIES, 0))]:
+            del self._latest[key]
 
-    def _replies(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Picture | None],
-        offers: Sequence[Offer | None],
-    ) -> list[Said]:
-        replies: dict[int, Said] = {}
+    def _replies(self, questions: Sequence[NanoQuestion]) -> list[TokenReply]:
+        replies: dict[int, TokenReply] = {}
         drafts: dict[int, list[int]] = {}
         for number, rung in enumerate(self._rungs):
-            margins = {
-                n: self._margin(prompt, number) for n, prompt in enumerate(prompts) if n not in replies
-            }
-            asked = {n: margin for n, margin in margins.items() if margin is not None}
-            if not asked:
+            pending = [n for n in range(len(questions)) if n not in replies]
+            all_margins = {n: self._margin(questions[n].prompt, number) for n in pending}
+            margins = {n: margin for n, margin in all_margins.items() if margin is not None}
+            if not margins:
                 continue
-            looks = self._memory(rung.look).looks([pictures[n] for n in asked])
+            rows = [questions[n] for n in margins]
+            looks = self._memory(rung.look).looks([row.picture for row in rows])
             speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
-            questions = [prompts[n] for n in asked], speakers, [offers[n] for n in asked]
-            begun = [drafts.get(n, ()) for n in asked]
-            said = dict(
-                zip(asked, threads().map(self._reply, *questions, asked.values(), begun), strict=True)
-            )
-            replies |= {n: reply for n, reply in said.items() if not reply.in_doubt}
-            drafts = {n: reply.tokens for n, reply in said.items() if reply.in_doubt}
-            self.doubts[rung] += sum(n not in replies for n in asked)
-        return [replies[n] for n in range(len(prompts))]
+            begun = [drafts.get(n, ()) for n in margins]
+            spoken = threads().map(self._reply, rows, speakers, margins.values(), begun)
+            attempts = dict(zip(margins, spoken, strict=True))
+            replies |= {n: reply for n, reply in attempts.items() if not reply.in_doubt}
+            drafts = {n: reply.tokens for n, reply in attempts.items() if reply.in_doubt}
+            self.doubts[rung] += sum(n not in replies for n in margins)
+        return [replies[n] for n in range(len(questions))]
 
     def _margin(self, prompt: Sequence[int], number: int) -> float | None:
-        measured = self._margins.get(self.kind(prompt), ())
-        return measured[number] if number < len(measured) else self._rungs[number].margin
+        margins = self._margins.get(self.kind(prompt), ())
+        return margins[number] if number < len(margins) else self._rungs[number].margin
 
     def logits(self, rung: Rung, prompt: Sequence[int], reply: Sequence[int], picture: Picture) -> Array:
         """Before each token of a reply, (tokens, vocabulary)."""
         with TURNS, one_core():
             [look] = self._memory(rung.look).looks([picture])
-            found = OnnxSpeaker(self._decoder(rung.speak), look).take([*prompt, *reply[:-1]], len(reply))
-        found[:, self._suppressed] = -np.inf
-        return found
+            logits = OnnxSpeaker(self._decoder(rung.speak), look).take([*prompt, *reply[:-1]], len(reply))
+        logits[:, self._suppressed] = -np.inf
+        return logits
 
     def _memory(self, precision: Precision) -> PictureMemory:
-        if precision not in self._seen:
-            size = self._stored.size
-            encoder = OnnxEncoder(size, self._stored.opened(self._folder), precision)
+        if precision not in self._memories:
+            size = self.model.size
+            encoder = OnnxEncoder(size, self.model.opened(), precision)
             fewest = 4 if precision is self._rungs[0].look else 1
-            self._seen[precision] = PictureMemory(encoder.look, size.side, fewest)
+            self._memories[precision] = PictureMemory(encoder.look, size.side, fewest)
             return_memory()
-        return self._seen[precision]
+        return self._memories[precision]
 
     def _decoder(self, precision: Precision) -> OnnxDecoder:
         if precision not in self._decoders:
-            weights, marks = self._stored.opened(self._folder), marks_of(self.vocabulary.pieces)
-            made = OnnxDecoder(self._stored.size, weights, marks, precision)
-            made.embed = next(iter(self._decoders.values()), made).embed
-            self._decoders[precision] = made
+            weights, marks = self.model.opened(), marks_of(self.vocabulary.pieces)
+            decoder = OnnxDecoder(self.model.size, weights, marks, precision)
+            decoder.embed = next(iter(self._decoders.values()), decoder).embed
+            self._decoders[precision] = decoder
             del weights
             return_memory()
         return self._decoders[precision]
 
     def _reply(
-        self,
-        prompt: list[int],
-        speaker: OnnxSpeaker,
-        offer: Offer | None,
-        margin: float,
-        draft: Sequence[int],
-    ) -> Said:
+        self, question: NanoQuestion, speaker: OnnxSpeaker, margin: float, draft: Sequence[int]
+    ) -> TokenReply:
         """Until two tokens differ by less than the margin. A draft is guessed first."""
-        said: list[int] = []
+        prompt, offer = question.prompt, question.offer(self.vocabulary)
+        tokens: list[int] = []
         values: list[float] = []
         new, ahead = prompt, GUESSED
         while True:
-            forced = offer.forced(said)[: self._max_tokens - len(said)] if offer is not None else []
-            if forced and (forced[-1] == self.vocabulary.end or len(said) + len(forced) == self._max_tokens):
-                return self._learnt(prompt, Said([*said, *forced], [*values, *[0.0] * len(forced)]))
-            known = forced or draft[len(said) :]
-            guess = chain(known, self._guesses.after(prompt, [*said, *known]))
-            most = min(max(ahead, len(known)), self._max_tokens - 1 - len(said))
+            forced = offer.forced(tokens)[: self._max_tokens - len(tokens)] if offer is not None else []
+            if forced and (
+                forced[-1] == self.vocabulary.end or len(tokens) + len(forced) == self._max_tokens
+            ):
+                return self._learnt(prompt, TokenReply([*tokens, *forced], [*values, *[0.0] * len(forced)]))
+            first_guess = forced or draft[len(tokens) :]
+            guess = chain(first_guess, self._guesses.after(prompt, [*tokens, *first_guess]))
+            most = min(max(ahead, len(first_guess)), self._max_tokens - 1 - len(tokens))
             guessed = list(takewhile(lambda token: token != self.vocabulary.end, islice(guess, most)))
             logits = speaker.take([*new, *guessed], len(guessed) + 1)
             logits[:, self._suppressed] = -np.inf
             right = 0
             for row, expected in zip(logits, [*guessed, None], strict=True):
-                offer_to(row, offer, said)
+                offer_to(row, offer, tokens)
                 second, first = np.partition(row, -2)[-2:]
                 token = int(row.argmax())
-                said.append(token)
+                tokens.append(token)
                 if first - second < margin:
-                    return Said(said, values)
+                    return TokenReply(tokens, values)
                 values.append(float(log_distribution(row[None])[0, token]))
-                if token == self.vocabulary.end or len(said) == self._max_tokens:
-                    return self._learnt(prompt, Said(said, values))
+                if token == self.vocabulary.end or len(tokens) == self._max_tokens:
+                    return self._learnt(prompt, TokenReply(tokens, values))
                 if token != expected:
                     draft = ()
                     break
                 right += 1
             speaker.forget(len(guessed) - right)
-            new, ahead = said[-1:], min(2 * right + 2, MOST_GUESSED)
+            new, ahead = tokens[-1:], min(2 * right + 2, MOST_GUESSED)
 
-    def _learnt(self, prompt: Sequence[int], reply: Said) -> Said:
+    def _learnt(self, prompt: Sequence[int], reply: TokenReply) -> TokenReply:
         self._guesses.learn(prompt, reply.tokens)
         return reply

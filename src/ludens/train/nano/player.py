@@ -50,7 +50,7 @@ class NanoSettings:
 
 
 @declares(NanoSettings, Touch.READ)
-def nano_model(spec: Spec) -> NanoModel[Sampler]:
+def nano_model(spec: Spec) -> NanoModel:
     if spec.address:
         raise BadOption(f"{spec.name} runs in this process and takes no address.")
     settings = configure(NanoSettings, spec.options, spec.name)
@@ -84,10 +84,10 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
     if (folder / ROLES).is_file():
         game, roles = read_roles(folder)
         return RoleSampler(game, {role: _load(name, folder / role, settings) for role in roles})
-    stored = StoredModel.read(folder)
-    max_tokens, device = settings.max_tokens or stored.max_tokens, settings.device
-    if max_tokens >= stored.size.longest:
-        raise BadOption(f"{name} needs max_tokens below {stored.size.longest}, its most tokens of all.")
+    model = StoredModel.read(folder)
+    max_tokens, device = settings.max_tokens or model.max_tokens, settings.device
+    if max_tokens >= model.size.longest:
+        raise BadOption(f"{name} needs max_tokens below {model.size.longest}, its most tokens of all.")
     exact = device not in (AUTO, ONNX[0]) or has_bytes(folder / WEIGHTS)
     if device == AUTO:
         fast = exact and not settings.temperature and find_spec("onnxruntime") is not None
@@ -96,7 +96,7 @@ def _load(name: str, folder: Path, settings: NanoSettings) -> Sampler:
         remedy = "ludens train export with --dtype int8, or device=int8, which rounds them"
         raise BadOption(f"{name} with device={device} needs weights of one byte: {remedy}.")
     if device == NUMPY:
-        return NumpySampler.read(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
+        return NumpySampler(folder, settings.temperature, max_tokens, settings.batch or NUMPY_BATCH)
     if device in ONNX:
         from ludens.train.nano.onnx_player import EQUAL, FAST, OnnxSampler
 

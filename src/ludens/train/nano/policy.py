@@ -26,19 +26,19 @@ from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.train import sharding
-from ludens.train.nano.inputs import PROMPTS, Offer, Vocabulary, clipped, offers_of, shrink
+from ludens.train.nano.inputs import PROMPTS, NanoQuestion, Offer, Vocabulary, clipped, shrink
 from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
 from ludens.train.policy import Scores, TokenSample
-from ludens.train.update import drawn_values, each, entropies, left_padded, mask_of, moved, right_padded
+from ludens.train.update import drawn_values, each, entropies, left_padded, moved, prompts_and_replies
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
 PICTURES = 2**29
 """Most bytes of pictures kept in memory, shrunk: ten times those of an iteration of the spy recipe."""
 THREADS = 4
-"""That shrink pictures."""
+"""Number of threads that shrink pictures."""
 ALIGNED = 16
 """Lengths that kernels handle fastest; if all are multiples of it, the decoder is compiled only once."""
 FEW = 64
@@ -51,7 +51,7 @@ def padding_of(prompt: int, reply: int) -> int:
 
 
 def pictures_in_batch(count: int) -> int:
-    """At least so many, and one of a few numbers."""
+    """The size of a batch for at least `count` pictures, from a few possible sizes."""
     return -(-count // FEW) * FEW if count > FEW else 1 << (count - 1).bit_length()
 
 
@@ -108,19 +108,17 @@ class NanoPolicy(LivePolicy):
         return clipped(self.vocabulary.encode(prompt), self.size.longest - self.max_tokens)
 
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:
-        prompts = left_padded([s.prompt_ids for s in samples], self.vocabulary.pad)
-        completions = right_padded([s.completion_ids for s in samples], self.vocabulary.pad, int)
-        more = padding_of(prompts.shape[1], completions.shape[1]) if self.aligned else 0
-        ids = torch.cat([prompts, completions], 1)
+        ids, mask = prompts_and_replies(samples, self.vocabulary.pad)
+        prompt, reply = ids.shape[1] - mask.shape[1], mask.shape[1]
+        more = padding_of(prompt, reply) if self.aligned else 0
         ids = moved(F.pad(ids, (more, 0), value=self.vocabulary.pad), self.device)
-        mask = moved(mask_of([s.completion_ids for s in samples]), self.device)
-        width = more + prompts.shape[1]
+        mask, width = moved(mask, self.device), more + prompt
         padding = moved(torch.tensor([width - len(s.prompt_ids) for s in samples]), self.device)
         temperatures = moved(each(samples, lambda sample: sample.temperature), self.device)
-        pictures, shown = self._shown(samples)
+        pictures, numbers = self._picture_batch(samples)
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
-            logits, states = self.network(centred(pictures), shown, tokens, mask.shape[1])
+            logits, states = self.network(centred(pictures), numbers, tokens, reply)
         values = self._distribution(logits, temperatures[:, None, None])
         return Scores(
             drawn_values(values, ids, mask),
@@ -132,11 +130,11 @@ class NanoPolicy(LivePolicy):
     def see(self, pictures: Tensor) -> Tensor:
         """Features of pictures: bytes, (rows, 3, side, side)."""
         with self._precision():
-            seen: Tensor = self.network.encoder(centred(pictures))
-        return seen
+            features: Tensor = self.network.encoder(centred(pictures))
+        return features
 
     def values(
-        self, ids: Tensor, padding: Tensor, mask: Tensor, seen: Tensor, temperature: Tensor | float = 1.0
+        self, ids: Tensor, padding: Tensor, mask: Tensor, features: Tensor, temperature: Tensor | float = 1.0
     ) -> Tensor:
         """Log-probabilities of replies, 0 where the mask is.
 
@@ -147,66 +145,54 @@ class NanoPolicy(LivePolicy):
         longest = mask.shape[1]
         tokens = TokenBatch.of(ids[:, :-1], padding, self._marks)
         with self._precision():
-            logits = self.network.logits(seen, tokens, longest)
+            logits = self.network.logits(features, tokens, longest)
         return drawn_values(self._distribution(logits, temperature), ids, mask)
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[TokenRecord]:
-        """Draw a reply to each prompt; with seeds, none depends on the others.
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
+        """Draw a reply to each question; if all have seeds, no reply depends on the others.
 
         Log-probabilities are those of free replies, also where a reply gives one of some answers.
         """
-        draws = Draws(seeds, self.longest_reply) if seeds is not None else None
-        offers = offers_of(self.vocabulary, answers, len(prompts))
         with spending("sample"), torch.no_grad(), _ONE_BY_ONE if self._graphs is not None else nullcontext():
-            return self._sample(prompts, pictures, draws, offers)
+            return self._sample(questions)
 
-    def _sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        draws: Draws | None,
-        offers: Sequence[Offer | None],
-    ) -> list[TokenRecord]:
-        rows = [TokenSample(prompt, [], [], shown) for prompt, shown in zip(prompts, pictures, strict=True)]
+    def _sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
+        seeds = [question.seed for question in questions if question.seed is not None]
+        draws = Draws(seeds, self.longest_reply) if len(seeds) == len(questions) else None
+        offers = [question.offer(self.vocabulary) for question in questions]
+        prompts = [question.prompt for question in questions]
         ids = left_padded(prompts, self.vocabulary.pad).to(self.device)
         if self.aligned:
             more = padding_of(ids.shape[1], self.longest_reply + 1)  # it reads its last token, too
             ids = F.pad(ids, (more, 0), value=self.vocabulary.pad)
         padding = torch.tensor([ids.shape[1] - len(prompt) for prompt in prompts], device=self.device)
         temperature, end = self.temperature or 1.0, self.vocabulary.end
-        drawn, values, seen = list[Tensor](), list[Tensor](), self._seen(rows)
-        said: list[list[int]] = [[] for _ in offers] if any(offers) else []
-        ended = torch.zeros(len(rows), dtype=torch.bool, device=self.device)
+        tokens, values, features = list[Tensor](), list[Tensor](), self._features(questions)
+        replies: list[list[int]] = [[] for _ in offers] if any(offers) else []
+        complete = torch.zeros(len(questions), dtype=torch.bool, device=self.device)
         # Threads share the cache of autocast: another one would free what a graph of this one reads.
         with self._precision(cached=self._graphs is None):
             batch = TokenBatch.of(ids, padding, self._marks)
-            speaker = Speaker(self.network, seen, batch, self._marks, self.longest_reply, self._graphs)
+            speaker = Speaker(self.network, features, batch, self._marks, self.longest_reply, self._graphs)
             for number in range(self.longest_reply):
                 logprobs = self._distribution(speaker.logits, temperature)
-                token = self._draw(offered(logprobs, offers, said), draws)
-                drawn.append(token)
-                if said:
-                    for words, spoken in zip(said, token.tolist(), strict=True):
-                        words.append(spoken)
+                token = self._draw(restrict_to_offers(logprobs, offers, replies), draws)
+                tokens.append(token)
+                if replies:
+                    for reply, spoken_id in zip(replies, token.tolist(), strict=True):
+                        reply.append(spoken_id)
                 values.append(logprobs.gather(1, token[:, None])[:, 0])
-                ended |= token == end
+                complete |= token == end
                 # Asking whether all have ended waits for the device: not at every token.
-                if number + 1 == self.longest_reply or (number % 4 == 3 and bool(ended.all())):
+                if number + 1 == self.longest_reply or (number % 4 == 3 and bool(complete.all())):
                     break
                 speaker.say(token)
-        ids_drawn, logprobs_drawn = torch.stack(drawn, 1).tolist(), torch.stack(values, 1).tolist()
+        ids_drawn, logprobs_drawn = torch.stack(tokens, 1).tolist(), torch.stack(values, 1).tolist()
         records = []
-        for row, ids_row, values_row in zip(rows, ids_drawn, logprobs_drawn, strict=True):
+        for question, ids_row, values_row in zip(questions, ids_drawn, logprobs_drawn, strict=True):
             length = ids_row.index(end) + 1 if end in ids_row else len(ids_row)
-            reply = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
-            records.append(TokenRecord(row.prompt_ids, *reply, row.pictures))
+            fields = ids_row[:length], values_row[:length], temperature, (*self._suppressed,)
+            records.append(TokenRecord(question.prompt, *fields, question.pictures))
         return records
 
     def _distribution(self, logits: Tensor, temperature: Tensor | float) -> Tensor:
@@ -218,20 +204,20 @@ class NanoPolicy(LivePolicy):
         if self.temperature == 0:
             return logprobs.argmax(-1)
         if draws is not None:
-            drawn: Tensor = draws(logprobs)
-            return drawn
+            tokens: Tensor = draws(logprobs)
+            return tokens
         return torch.multinomial(logprobs.exp(), 1, generator=self.generator)[:, 0]
 
     def _precision(self, cached: bool = True) -> Any:
         on = self.device.type == "cuda"
         return torch.autocast(self.device.type, torch.bfloat16, enabled=on, cache_enabled=cached)
 
-    def _seen(self, samples: Iterable[TokenSample]) -> Tensor:
+    def _features(self, samples: Iterable[TokenSample | NanoQuestion]) -> Tensor:
         """Features of the last picture of every sample."""
-        pictures, shown = self._shown(samples)
-        return self.see(pictures)[shown]
+        pictures, numbers = self._picture_batch(samples)
+        return self.see(pictures)[numbers]
 
-    def _shown(self, samples: Iterable[TokenSample]) -> tuple[Tensor, Tensor]:
+    def _picture_batch(self, samples: Iterable[TokenSample | NanoQuestion]) -> tuple[Tensor, Tensor]:
         """The last pictures of all samples, each once although players share them, and which is whose."""
         last_pictures = [sample.pictures[-1] if sample.pictures else None for sample in samples]
         unlike = {_key(picture): picture for picture in last_pictures}
@@ -248,17 +234,17 @@ class NanoPolicy(LivePolicy):
 
     def _shrunk(self, pictures: Mapping[str, Picture | None]) -> list[Tensor]:
         """Bytes of pictures; each is met again in every pass and by every player."""
-        known = {key: self._pictures.get(key) for key in pictures}
-        new = [key for key, shrunk in known.items() if shrunk is None]
+        kept_tensors = {key: self._pictures.get(key) for key in pictures}
+        new = [key for key, shrunk in kept_tensors.items() if shrunk is None]
         # Pillow gives up the interpreter lock while it computes.
         arrays = _threads().map(partial(shrink, side=self.size.side), map(pictures.__getitem__, new))
-        found = known | dict(zip(new, map(torch.from_numpy, arrays), strict=True))
-        for key in found:
+        tensors = kept_tensors | dict(zip(new, map(torch.from_numpy, arrays), strict=True))
+        for key in tensors:
             self._pictures.pop(key, None)
-        self._pictures |= found  # the latest ones last
+        self._pictures |= tensors  # the latest ones last
         while len(self._pictures) * 3 * self.size.side**2 > PICTURES:
             self._pictures.popitem(last=False)
-        return list(found.values())
+        return list(tensors.values())
 
     def shard(self) -> None:
         self._skeleton = sharding.skeleton(self.network)
@@ -304,7 +290,7 @@ class NanoPolicy(LivePolicy):
         save_file(self.network.state_dict(), folder / WEIGHTS)
 
     def load(self, folder: Path) -> None:
-        weights = StoredModel.read(folder).weights(folder)
+        weights = StoredModel.read(folder).weights()
         tensors = {name: torch.tensor(array) for name, array in weights.items()}
         if self.sharded:
             sharding.set_weights(self.network, tensors)
@@ -313,11 +299,11 @@ class NanoPolicy(LivePolicy):
 
     @staticmethod
     def read(folder: Path, **settings: Any) -> NanoPolicy:
-        stored = StoredModel.read(folder)
-        sampling = {"temperature": stored.temperature, "max_tokens": stored.max_tokens}
-        policy = NanoPolicy(NanoSize(**asdict(stored.size)), stored.vocabulary, **{**sampling, **settings})
+        model = StoredModel.read(folder)
+        sampling = {"temperature": model.temperature, "max_tokens": model.max_tokens}
+        policy = NanoPolicy(NanoSize(**asdict(model.size)), model.vocabulary, **{**sampling, **settings})
         policy.load(folder)
-        policy.prompts = stored.prompts
+        policy.prompts = model.prompts
         policy.network.eval()
         return policy
 
@@ -327,10 +313,12 @@ def centred(pictures: Tensor) -> Tensor:
     return pictures.float() / 127.5 - 1
 
 
-def offered(logprobs: Tensor, offers: Sequence[Offer | None], said: Sequence[Sequence[int]]) -> Tensor:
-    """The distributions without tokens that are not offered next; themselves where all of them are free."""
-    pairs = enumerate(zip(offers, said, strict=False))
-    following = {row: offer.following(words) for row, (offer, words) in pairs if offer is not None}
+def restrict_to_offers(
+    logprobs: Tensor, offers: Sequence[Offer | None], replies: Sequence[Sequence[int]]
+) -> Tensor:
+    """The distributions without tokens that are not offered next; unchanged where all of them are free."""
+    pairs = enumerate(zip(offers, replies, strict=False))
+    following = {row: offer.following(reply) for row, (offer, reply) in pairs if offer is not None}
     limited = {row: tokens for row, tokens in following.items() if tokens}
     if not limited:
         return logprobs
@@ -366,6 +354,6 @@ def with_pieces(policy: NanoPolicy, vocabulary: Vocabulary, seed: int = 0) -> Na
     )
     weights = grown.network.state_dict()
     with torch.no_grad():
-        for name, known in policy.network.state_dict().items():
-            weights[name][: len(known)].copy_(known)
+        for name, weight in policy.network.state_dict().items():
+            weights[name][: len(weight)].copy_(weight)
     return grown

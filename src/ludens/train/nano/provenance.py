@@ -42,8 +42,8 @@ def source_hash() -> str:
 
 def commit() -> str:
     """The commit of the code; empty where it is not known."""
-    if named := os.environ.get(COMMIT):
-        return named
+    if name := os.environ.get(COMMIT):
+        return name
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
@@ -56,14 +56,16 @@ def file_hash(file: Path) -> str:
 
 
 def means(losses: Sequence[float], parts: int = PARTS) -> list[float]:
-    """The mean loss in each of so many parts of a training."""
+    """The mean loss in each of `parts` equal parts of a training."""
     count = min(parts, len(losses))
     edges = [len(losses) * part // count for part in range(count + 1)] if count else []
     return [round(fmean(losses[a:b]), 4) for a, b in pairwise(edges)]
 
 
-def started(recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, range]) -> dict[str, Any]:
-    """What is known when a run begins.
+def origin_of_run(
+    recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, range]
+) -> dict[str, Any]:
+    """The origin of weights, as far as it is known when a run begins.
 
     Args:
         parent: The weights from which it continues.
@@ -79,8 +81,8 @@ def started(recipe: Mapping[str, Any], parent: Path | None, seeds: Mapping[str, 
     }
 
 
-def learnt(rounds: int, losses: Sequence[float], seconds: float, digest: str) -> dict[str, Any]:
-    """What is known of an imitation after some rounds."""
+def origin_of_imitation(rounds: int, losses: Sequence[float], seconds: float, digest: str) -> dict[str, Any]:
+    """The origin that an imitation adds after some rounds."""
     return {
         "rounds": rounds,
         "updates": len(losses),
@@ -97,12 +99,12 @@ def of_checkpoint(folder: Path) -> dict[str, Any]:
     )
     if run is None:
         return {}
-    known, state, whole = (_read(file) for file in (run / PROVENANCE, folder / STATE, run / IMITATION))
+    origin, state, whole = (_read(file) for file in (run / PROVENANCE, folder / STATE, run / IMITATION))
     if "done" in state:
-        known |= learnt(state["done"], state["losses"], state["spent"], state["digest"])
+        origin |= origin_of_imitation(state["done"], state["losses"], state["spent"], state["digest"])
     elif "rounds" in whole:
-        known |= learnt(whole["rounds"], whole["losses"], whole["seconds"], whole["data"])
-    return known | {"iterations": state.get("iteration", 0)}
+        origin |= origin_of_imitation(whole["rounds"], whole["losses"], whole["seconds"], whole["data"])
+    return origin | {"iterations": state.get("iteration", 0)}
 
 
 def _read(file: Path) -> dict[str, Any]:

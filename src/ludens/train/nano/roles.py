@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ludens.core.game import Game
-from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
-from ludens.train.nano.inputs import Vocabulary
+from ludens.train.nano.inputs import NanoQuestion
 from ludens.train.nano.model import LivePolicy, Sampler
 from ludens.train.nano.weights import ROLES, read_roles, write_roles
 from ludens.train.policy import Scores, TokenSample
@@ -38,22 +37,15 @@ class RoleSampler(Generic[S]):
 
     def __init__(self, game: str, samplers: Mapping[str, S]) -> None:
         self.game, self.samplers = game, dict(samplers)
-        self.first = next(iter(self.samplers.values()))
-        heads = {role: self.first.encode(f"{game} {role}") for role in self.samplers}
+        first = self.first
+        self.vocabulary, self.batch, self.prompts = first.vocabulary, first.batch, first.prompts
+        heads = {role: first.encode(f"{game} {role}") for role in self.samplers}
         # The longest first: the name of a role may begin with that of another.
         self._heads = dict(sorted(heads.items(), key=lambda item: -len(item[1])))
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return self.first.vocabulary
-
-    @property
-    def batch(self) -> int:
-        return self.first.batch
-
-    @property
-    def prompts(self) -> int:
-        return self.first.prompts
+    def first(self) -> S:
+        return next(iter(self.samplers.values()))
 
     def encode(self, prompt: str) -> list[int]:
         return self.first.encode(prompt)
@@ -71,22 +63,12 @@ class RoleSampler(Generic[S]):
             places[self.role(prompt)].append(place)
         return dict(sorted(places.items()))
 
-    def sample(
-        self,
-        prompts: Sequence[list[int]],
-        pictures: Sequence[Sequence[Picture]],
-        seeds: Sequence[int] | None = None,
-        *,
-        answers: Sequence[Sequence[str]] = (),
-    ) -> list[TokenRecord]:
-        drawn: dict[int, TokenRecord] = {}
-        for role, places in self.shares(prompts).items():
-            own: list[Any] = [[prompts[p] for p in places], [pictures[p] for p in places]]
-            if seeds is not None:
-                own.append([seeds[p] for p in places])
-            offered = [answers[p] for p in places] if answers else ()
-            drawn |= zip(places, self.samplers[role].sample(*own, answers=offered), strict=True)
-        return [drawn[place] for place in range(len(prompts))]
+    def sample(self, questions: Sequence[NanoQuestion]) -> list[TokenRecord]:
+        records: dict[int, TokenRecord] = {}
+        for role, places in self.shares([question.prompt for question in questions]).items():
+            own = [questions[place] for place in places]
+            records |= zip(places, self.samplers[role].sample(own), strict=True)
+        return [records[place] for place in range(len(questions))]
 
 
 class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):
@@ -96,8 +78,8 @@ class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):
     def split(policy: NanoPolicy, game: Game) -> RolePolicy:
         """Copies of a policy for the roles of a game."""
         copies = {role: policy.frozen() for role in roles_of(game)}
-        for each in copies.values():
-            each.network.requires_grad_(True)
+        for policy_copy in copies.values():
+            policy_copy.network.requires_grad_(True)
         return RolePolicy(game.name, copies)
 
     @staticmethod
@@ -155,7 +137,6 @@ class RolePolicy(RoleSampler["NanoPolicy"], LivePolicy):
     def frozen(self) -> RolePolicy:
         twin = self._twin()
         twin.samplers = {role: policy.frozen() for role, policy in self.samplers.items()}
-        twin.first = next(iter(twin.samplers.values()))
         return twin
 
     def save(self, folder: Path) -> None:

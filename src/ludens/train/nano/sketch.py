@@ -63,12 +63,7 @@ class Sketch:
         return Picture(np.asarray(self._image))
 
     def _style(self) -> str:
-        styles = {
-            "chess": ("checked",),
-            "breakthrough": ("checked", "lines"),
-            "gomoku": ("crossings", "lines"),
-        }
-        return self._random.choice(styles.get(self._board, ("lines", "lines", "plain")))
+        return self._random.choice(STYLES.get(self._board, ("lines", "lines", "plain")))
 
     def _ground(self, style: str) -> None:
         random, (w, h) = self._random, self._cell
@@ -205,11 +200,11 @@ class Sketch:
         return left, top, left + w, top + h
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        """What is chosen once for a picture."""
+        """A random choice that is made once for a picture."""
         if name not in self._choices:
             self._choices[name] = make()
-        chosen: T = self._choices[name]
-        return chosen
+        choice: T = self._choices[name]
+        return choice
 
     def _chance(self, share: float) -> bool:
         return self._random.random() < share

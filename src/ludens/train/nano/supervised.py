@@ -23,8 +23,8 @@ from ludens.train import ranks
 from ludens.train.beside import quick_switches
 from ludens.train.checkpoint import Checkpoints
 from ludens.train.demonstrations import rehearsed
-from ludens.train.nano.changes import Draws, changed
-from ludens.train.nano.dataset import PARTS, Array, ImitationData, SampleShape, Uploaded, rounds, uploaded
+from ludens.train.nano.changes import PictureDraws, changed
+from ludens.train.nano.dataset import PARTS, Array, DeviceData, ImitationData, SampleShape, rounds, uploaded
 from ludens.train.nano.inputs import GREY
 from ludens.train.nano.network import Network
 from ludens.train.nano.policy import NanoPolicy, padding_of
@@ -86,45 +86,37 @@ def orthogonal(matrices: Tensor) -> Tensor:
 
 
 def surprises(
-    policy: NanoPolicy,
-    dataset: ImitationData,
-    tensors: Uploaded,
-    rows: Array,
-    options: SupervisedOptions,
-    generator: torch.Generator,
+    policy: NanoPolicy, data: DeviceData, rows: Array, options: SupervisedOptions, generator: torch.Generator
 ) -> Tensor:
     """Of each reply in this rank's share, the mean over its tokens of the negative log-probability.
 
     Args:
-        tensors: The same, on the device.
         rows: Numbers of the samples of all ranks, in any order.
         generator: Draws these changes, for the rows of all ranks: they do not depend on the number of ranks.
     """
-    everyone = np.concatenate(dataset.parts(rows))
+    everyone = np.concatenate(data.dataset.parts(rows))
     rank, size = ranks.world()
     share = slice(rank, None, size)
-    parts = dataset.parts(everyone[share])
+    parts = data.dataset.parts(everyone[share])
     if not parts:
         return torch.zeros(0, device=policy.device, requires_grad=True)
-    numbers = tensors.number(np.concatenate(parts))
-    pictures = tensors.pictures[tensors.picture[numbers]]
-    draws = Draws(generator, len(everyone), share)
-    pictures = changed(pictures, options, draws, tensors.steady[numbers])
+    numbers = data.number(np.concatenate(parts))
+    pictures = data.pictures[data.picture[numbers]]
+    draws = PictureDraws(generator, len(everyone), share)
+    pictures = changed(pictures, options, draws, data.steady[numbers])
     sizes = list(map(len, parts))
     each = zip(parts, numbers.split(sizes), policy.see(pictures).split(sizes), strict=True)
-    return torch.cat([_surprise(policy, dataset, tensors, *part) for part in each])
+    return torch.cat([_surprise(policy, data, *part) for part in each])
 
 
-def _surprise(
-    policy: NanoPolicy, dataset: ImitationData, tensors: Uploaded, rows: Array, chosen: Tensor, seen: Tensor
-) -> Tensor:
-    """The same for rows of similar length; `chosen` are their numbers on the device."""
-    width, height = int(dataset.prompt_lengths[rows].max()), int(dataset.reply_lengths[rows].max())
+def _surprise(policy: NanoPolicy, data: DeviceData, rows: Array, numbers: Tensor, features: Tensor) -> Tensor:
+    """The same for rows of similar length; `numbers` are theirs on the device."""
+    width, height = int(data.dataset.prompt_lengths[rows].max()), int(data.dataset.reply_lengths[rows].max())
     more = padding_of(width, height)
-    ids = torch.cat([tensors.prompts[chosen, -width:], tensors.replies[chosen, :height]], 1).long()
-    lengths = tensors.reply_lengths[chosen]
-    mask = (torch.arange(height, device=seen.device)[None] < lengths[:, None]).float()
-    values = policy.values(F.pad(ids, (more, 0)), more + width - tensors.prompt_lengths[chosen], mask, seen)
+    ids = torch.cat([data.prompts[numbers, -width:], data.replies[numbers, :height]], 1).long()
+    lengths, padding = data.reply_lengths[numbers], more + width - data.prompt_lengths[numbers]
+    mask = (torch.arange(height, device=features.device)[None] < lengths[:, None]).float()
+    values = policy.values(F.pad(ids, (more, 0)), padding, mask, features)
     return -values.sum(1) / lengths
 
 
@@ -137,20 +129,23 @@ class Rehearsal:
         self.seed = recipe.run.seed
         shape = SampleShape(policy.size.side, policy.size.longest, policy.max_tokens)
         sources, workers = rehearsed(recipe), self.options.workers
-        [self.dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
-        if not len(self.dataset):
+        [dataset] = rounds(sources, policy.vocabulary, shape, workers=workers)
+        if not len(dataset):
             raise BadOption(
                 "nothing can be rehearsed: replies are longer than max_tokens, or have words that the model "
                 "does not know."
             )
-        self.tensors = Uploaded.of(self.dataset, policy.device)
+        self.data = DeviceData.of(dataset, policy.device)
+
+    def __len__(self) -> int:
+        return len(self.data.dataset)
 
     def backward(self, step: int) -> float:
         """Add the gradients of this rank's share of the batch of this step; returns the loss of the batch."""
-        size = min(self.batch, len(self.dataset))
-        rows = np.random.default_rng([self.seed, step]).permutation(len(self.dataset))[:size]
+        size = min(self.batch, len(self))
+        rows = np.random.default_rng([self.seed, step]).permutation(len(self))[:size]
         changes = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + step)
-        losses = surprises(self.policy, self.dataset, self.tensors, rows, self.options, changes)
+        losses = surprises(self.policy, self.data, rows, self.options, changes)
         loss = losses.sum() / size
         (self.weight * loss).backward()
         return float(sum(ranks.gather(float(loss.detach()))))
@@ -165,8 +160,8 @@ FINE = 100_000
 
 
 @dataclass
-class Imitation:
-    """Raises the likelihood of replies, round by round; what was learnt survives between rounds.
+class NanoImitation:
+    """Raises the likelihood of replies, round by round; checkpoints are stored between rounds.
 
     Args:
         optimizer: Warm-up, schedule and gradient clipping are taken from it.
@@ -179,7 +174,7 @@ class Imitation:
     seed: int = 0
     folder: Path | None = None
     report: Callable[[int, float, float], None] | None = None
-    done: int = 0
+    rounds_done: int = 0
     losses: list[float] = field(default_factory=list)
     """Of every step: the mean over replies of the mean over tokens."""
     waited: float = 0.0
@@ -202,7 +197,7 @@ class Imitation:
             optimizer, state = Checkpoints.read(latest, self.policy, self.policy.device)
             for name, state_of in optimizer.items():
                 self._optimizers[name].load_state_dict(state_of)
-            self.done, self.losses = state["done"], state["losses"]
+            self.rounds_done, self.losses = state["done"], state["losses"]
             self.waited, self._before = state["waited"], state["spent"]
             self.digest = state["digest"]
 
@@ -226,16 +221,16 @@ class Imitation:
 
     @property
     def spent(self) -> float:
-        """Seconds since the first data set was there."""
+        """Seconds since the first data set was ready."""
         return self._before + (perf_counter() - self._began if self._began is not None else 0.0)
 
-    def left(self) -> Iterator[int]:
+    def remaining_rounds(self) -> Iterator[int]:
         """The rounds that are not done yet. Each is asked for while one before it is learnt; with a limit of
         time, only if half of it is likely to fit."""
-        for number in range(self.done, self.options.rounds):
-            if self.options.minutes and self.done:
-                per_round = self.spent / self.done
-                if self.spent + (number - self.done + 0.5) * per_round > 60 * self.options.minutes:
+        for number in range(self.rounds_done, self.options.rounds):
+            if self.options.minutes and self.rounds_done:
+                per_round = self.spent / self.rounds_done
+                if self.spent + (number - self.rounds_done + 0.5) * per_round > 60 * self.options.minutes:
                     self._last = number - 1
                     return
             yield number
@@ -260,8 +255,8 @@ class Imitation:
         self.policy.train(True)
         began = perf_counter()
         meanwhile = self._compile if self.options.compile else None
-        for dataset, tensors, ready in uploaded(datasets, self.policy.device, meanwhile):
-            number = self.done
+        for data, ready in uploaded(datasets, self.policy.device, meanwhile):
+            number, dataset = self.rounds_done, data.dataset
             if self._began is None:
                 self._began = perf_counter()
             else:
@@ -274,9 +269,9 @@ class Imitation:
                     dataset.left_out,
                 )
             self.digest = sha256(f"{self.digest} {dataset.digest}".encode()).hexdigest()
-            self._round(number, dataset, tensors, ready)
-            del dataset, tensors
-            self.done = number + 1
+            self._round(number, data, ready)
+            del data, dataset
+            self.rounds_done = number + 1
             self._store()
             began = perf_counter()
         self.policy.train(False)
@@ -298,16 +293,14 @@ class Imitation:
         for parameter in self._parameters:
             parameter.grad = None
 
-    def _round(
-        self, number: int, dataset: ImitationData, tensors: Uploaded, ready: Callable[[], bool]
-    ) -> None:
+    def _round(self, number: int, data: DeviceData, ready: Callable[[], bool]) -> None:
         jitter = torch.Generator(self.policy.device).manual_seed(1000 * self.seed + number)
-        steps = self.options.epochs * max(1, len(dataset) // self.options.batch)
+        steps = self.options.epochs * max(1, len(data.dataset) // self.options.batch)
         losses: list[Tensor] = []
         self._at_start = self._so_far(number)
-        for rows in self._batches(number, dataset, ready):
+        for rows in self._batches(number, data.dataset, ready):
             progress = self.progress(number, len(losses) / steps)
-            losses.append(self._step(dataset, rows, tensors, jitter, progress))
+            losses.append(self._step(data, rows, jitter, progress))
             if self.report is not None and len(losses) % max(1, steps // 4) == 0:
                 loss = sum(ranks.gather(float(losses[-1])))
                 self.report(number, self.progress(number, len(losses) / steps), loss)
@@ -326,11 +319,9 @@ class Imitation:
                     return
                 yield rows
 
-    def _step(
-        self, dataset: ImitationData, rows: Array, tensors: Uploaded, jitter: torch.Generator, progress: float
-    ) -> Tensor:
+    def _step(self, data: DeviceData, rows: Array, jitter: torch.Generator, progress: float) -> Tensor:
         """One update; every rank learns from its share of the rows. Returns the loss of that share."""
-        loss = surprises(self.policy, dataset, tensors, rows, self.options, jitter).sum() / len(rows)
+        loss = surprises(self.policy, data, rows, self.options, jitter).sum() / len(rows)
         for optimizer in self._optimizers.values():
             optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -344,25 +335,25 @@ class Imitation:
         return loss.detach()
 
     def _store(self) -> None:
-        due = self.done % self.options.checkpoint == 0 and self.done < self.options.rounds
+        due = self.rounds_done % self.options.checkpoint == 0 and self.rounds_done < self.options.rounds
         if self._checkpoints is None or not due:
             return
         ranks.check_equal(self._parameters)
         if ranks.world()[0] == 0:
             state = {
-                "done": self.done,
+                "done": self.rounds_done,
                 "losses": self.losses,
                 "waited": self.waited,
                 "spent": self.spent,
                 "digest": self.digest,
             }
             optimizers = {name: one.state_dict() for name, one in self._optimizers.items()}
-            self._checkpoints.write(self.done, self.policy, None, optimizers, state)
+            self._checkpoints.write(self.rounds_done, self.policy, None, optimizers, state)
 
 
 @contextmanager
 def compiled(network: Network) -> Iterator[None]:
-    """Encoder and decoder are compiled meanwhile, once for texts of any length."""
+    """Compile encoder and decoder inside this context, once for texts of any length."""
     encoder, decoder = network.encoder, network.decoder
     encoder.forward = torch.compile(encoder.forward)  # type: ignore[method-assign]
     decoder.forward = torch.compile(decoder.forward, dynamic=True)  # type: ignore[method-assign]

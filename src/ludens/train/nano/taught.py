@@ -26,26 +26,29 @@ _ANY = ("twins", "opening")
 
 def is_taught(game: Game) -> bool:
     """Whether the model that comes with Ludens can play this game, with these options."""
-    measured = ability(game)
-    return measured.offered if measured else _learnt(game)
+    row = ability(game)
+    if row is not None:
+        return row.offered
+    # The recipe in the weights has the game, and its options are the usual ones.
+    return not _changed(game) and game.name in games_of_checkpoint(SHIPPED, SETTINGS)
 
 
 def warning(game: Game) -> str | None:
-    """What to tell somebody who seats it at a game that it cannot play; None for others."""
+    """A warning for a user who seats nano at a game that it cannot play; None for other games."""
     if is_taught(game):
         return None
-    measured = ability(game)
-    if measured is None:
+    row = ability(game)
+    if row is None:
         return f"nano was not taught {game.name} with these options: most of its moves may not be legal."
-    if measured.legal < LEGAL:
-        legal = f"{100 * measured.legal:.0f}% of its first replies were legal moves"
+    if row.legal < LEGAL:
+        legal = f"{100 * row.legal:.0f}% of its first replies were legal moves"
     else:
         legal = "it played no better than a player who does not look"
-    return f"nano is no match at {game.name} with these options: {legal} in {measured.moves} moves."
+    return f"nano is no match at {game.name} with these options: {legal} in {row.moves} moves."
 
 
 def ability(game: Game) -> Ability | None:
-    """What was measured in this game, with these options."""
+    """The measured ability in this game with these options."""
     changed = _changed(game)
     rows = (row for row in games_map() if row.game == game.name)
     return next((row for row in rows if dict(row.options) == changed), None)
@@ -64,18 +67,13 @@ def games_map() -> tuple[Ability, ...]:
 def _read(file: Path, folder: Path) -> tuple[Ability, ...]:
     if not file.is_file():
         return ()
-    found = AbilityMap.read(file)
-    return found.games if found.fingerprint == fingerprint(folder) else ()
+    ability_map = AbilityMap.read(file)
+    return ability_map.games if ability_map.fingerprint == fingerprint(folder) else ()
 
 
 def fingerprint(folder: Path) -> str:
-    """What tells the weights in a folder from others."""
+    """A hash that identifies the weights in a folder."""
     try:
         return sha256((folder / WEIGHTS).read_bytes()).hexdigest()[:16]
     except OSError:
         raise BadFile(f"{str(folder)!r} holds no nano model: it has no file {WEIGHTS}.") from None
-
-
-def _learnt(game: Game) -> bool:
-    """Whether its recipe has the game, and the options are the usual ones."""
-    return not _changed(game) and game.name in games_of_checkpoint(SHIPPED, SETTINGS)

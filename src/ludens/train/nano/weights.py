@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -68,11 +68,12 @@ class NanoSize:
 
 
 Array = np.ndarray[Any, Any]
+W = TypeVar("W", bound=Mapping[str, Array])
 
 DTYPES = ("float32", "bfloat16", "int8")
 SCALE = ".scale"
 METADATA, NUMBERS, SETTINGS_HASH = "__metadata__", "numbers_sha256", "settings_sha256"
-"""In the header of a file of weights: what it says about itself, and there the hash of all numbers."""
+"""Keys in the header of a file of weights: its metadata, and there the hashes of numbers and settings."""
 MEAN = "mean"
 """There: the share and the origin of other weights, where these are the mean of two models."""
 _STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "BF16": np.dtype("<u2"), "I8": np.dtype("i1")}
@@ -83,13 +84,14 @@ class StoredWeights(Mapping[str, Array]):
     """The tensors of a file, in its own numbers; each is converted to float32 when it is asked for."""
 
     def __init__(self, file: Path) -> None:
+        header, body = _header_and_body(file)
         try:
-            self._stored = _tensors(file.read_bytes())
-        except (OSError, KeyError, TypeError, ValueError, OverflowError) as error:
-            raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
-        ends = [name for name in self._stored if name.endswith(SCALE)]
-        self._scales = {name.removesuffix(SCALE): self._stored.pop(name) for name in ends}
-        for name, array in self._stored.items():
+            self._arrays = _tensors(header, body)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise _not_weights(file, error) from None
+        ends = [name for name in self._arrays if name.endswith(SCALE)]
+        self._scales = {name.removesuffix(SCALE): self._arrays.pop(name) for name in ends}
+        for name, array in self._arrays.items():
             if array.dtype == np.int8:
                 scale = self._scales.get(name)
                 if scale is None or scale.dtype != np.float32 or scale.shape != array.shape[:1]:
@@ -98,7 +100,7 @@ class StoredWeights(Mapping[str, Array]):
                     raise BadFile(f"{str(file)!r} has scales of {name} that are not finite.")
 
     def __getitem__(self, name: str) -> Array:
-        array = self._stored[name]
+        array = self._arrays[name]
         if array.dtype == np.int8:
             rows: Array = array * self._scales[name].reshape(-1, *[1] * (array.ndim - 1))
             return rows
@@ -107,29 +109,35 @@ class StoredWeights(Mapping[str, Array]):
         return array
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._stored)
+        return iter(self._arrays)
 
     def __len__(self) -> int:
-        return len(self._stored)
+        return len(self._arrays)
 
 
 def read_weights(file: Path) -> dict[str, Array]:
     return dict(StoredWeights(file))
 
 
-def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
-    """The header of a safetensors file, and what follows it."""
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or length > len(data) - 8:
-        raise ValueError("it is too short")
-    header = orjson.loads(data[8 : 8 + length])
-    if not isinstance(header, dict):
-        raise ValueError("its header is not an object")
+def _not_weights(file: Path, reason: object) -> BadFile:
+    return BadFile(f"{str(file)!r} is not a safetensors file of weights: {reason}.")
+
+
+def _header_and_body(file: Path) -> tuple[dict[str, Any], memoryview]:
+    try:
+        data = file.read_bytes()
+        length = int.from_bytes(data[:8], "little")
+        if len(data) < 8 or length > len(data) - 8:
+            raise ValueError("it is too short")
+        header = orjson.loads(data[8 : 8 + length])
+        if not isinstance(header, dict):
+            raise ValueError("its header is not an object")
+    except (OSError, ValueError) as error:
+        raise _not_weights(file, error) from None
     return header, memoryview(data)[8 + length :]
 
 
-def _tensors(data: bytes) -> dict[str, Array]:
-    header, body = _split(data)
+def _tensors(header: dict[str, Any], body: memoryview) -> dict[str, Array]:
     header.pop(METADATA, None)
     tensors = {}
     for name, entry in header.items():
@@ -152,49 +160,43 @@ def _whole(numbers: Any) -> bool:
 
 
 def metadata_of(file: Path) -> tuple[dict[str, Any], str]:
-    """What the file of weights says about itself, and the hash of its numbers."""
-    try:
-        header, body = _split(file.read_bytes())
-        told = header.get(METADATA, {})
-        if not isinstance(told, dict):
-            raise ValueError("its metadata is not an object")
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
-    return told, sha256(body).hexdigest()
+    """The metadata of a file of weights, and the hash of its numbers."""
+    header, body = _header_and_body(file)
+    metadata = header.get(METADATA, {})
+    if not isinstance(metadata, dict):
+        raise _not_weights(file, "its metadata is not an object")
+    return metadata, sha256(body).hexdigest()
 
 
 def has_bytes(file: Path) -> bool:
     """Whether matrices are stored in whole numbers of one byte."""
-    try:
-        header, _ = _split(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise BadFile(f"{str(file)!r} is not a safetensors file of weights: {error}.") from None
+    header, _ = _header_and_body(file)
     return any(isinstance(entry, dict) and entry.get("dtype") == "I8" for entry in header.values())
 
 
-def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | None = None) -> bytes:
+def packed(weights: Mapping[str, Array], dtype: str, metadata: Mapping[str, Any] | None = None) -> bytes:
     """A file of float32 tensors in this number format, rounded to the nearest.
 
     Args:
-        told: What the file says about itself; the hash of its numbers is added.
+        metadata: What the file says about itself; the hash of its numbers is added.
     """
     if dtype not in DTYPES:
         raise UnknownName("number format", dtype, DTYPES)
-    stored: dict[str, tuple[str, Array]] = {}
+    tensors: dict[str, tuple[str, Array]] = {}
     for name, array in weights.items():
         if dtype == "int8" and array.ndim > 1:
-            numbers, scale = _int8(array)
-            stored[name], stored[name + SCALE] = ("I8", numbers), ("F32", scale)
+            numbers, scale = rounded(array)
+            tensors[name], tensors[name + SCALE] = ("I8", numbers), ("F32", scale)
         elif dtype == "bfloat16":
-            stored[name] = ("BF16", _bfloat16(array))
+            tensors[name] = ("BF16", _bfloat16(array))
         else:
-            stored[name] = ("F32", array)
+            tensors[name] = ("F32", array)
     # Wide numbers first: every tensor then begins at a multiple of its own width.
-    ordered = sorted(stored.items(), key=lambda item: (-item[1][1].itemsize, item[0]))
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1][1].itemsize, item[0]))
     parts = [array.astype(_STORED[kind]).tobytes() for _, (kind, array) in ordered]
-    texts = {name: orjson.dumps(value).decode() for name, value in (told or {}).items()}
+    texts = {name: orjson.dumps(value).decode() for name, value in (metadata or {}).items()}
     own = {"format": "pt", **texts}
-    if told:
+    if metadata:
         own[NUMBERS] = sha256(b"".join(parts)).hexdigest()
     header: dict[str, Any] = {METADATA: own}
     at = 0
@@ -206,8 +208,11 @@ def packed(weights: Mapping[str, Array], dtype: str, told: Mapping[str, Any] | N
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
-def _int8(array: Array) -> tuple[Array, Array]:
-    """Whole numbers from -127 to 127, and the scale of each row."""
+def rounded(array: Array) -> tuple[Array, Array]:
+    """An array of rows as whole numbers from -127 to 127, and the scale of each row.
+
+    Numbers that were rounded so before stay as they are.
+    """
     rows = array.reshape(len(array), -1)
     largest = np.abs(rows).max(1, initial=0)
     scale = np.where(largest > 0, largest / np.float32(127), np.float32(1)).astype(np.float32)
@@ -225,8 +230,9 @@ SETTINGS, WEIGHTS = "nano.json", "model.safetensors"
 
 @dataclass(frozen=True)
 class StoredModel:
-    """The contents of `nano.json`."""
+    """The contents of `nano.json`, and where the weights are."""
 
+    folder: Path
     size: NanoSize
     vocabulary: Vocabulary
     temperature: float
@@ -237,64 +243,62 @@ class StoredModel:
     @staticmethod
     def read(folder: Path) -> StoredModel:
         try:
-            stored = orjson.loads((folder / SETTINGS).read_bytes())
-            size, pieces = NanoSize(**stored["size"]), stored["vocabulary"]
-            temperature, max_tokens = float(stored["temperature"]), int(stored["max_tokens"])
+            contents = orjson.loads((folder / SETTINGS).read_bytes())
+            size, pieces = NanoSize(**contents["size"]), contents["vocabulary"]
+            temperature, max_tokens = float(contents["temperature"]), int(contents["max_tokens"])
             if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
                 raise TypeError("the vocabulary is not a list of texts")
             if not 0 <= temperature < np.inf or not 1 <= max_tokens < size.longest:
                 raise ValueError("its temperature or its max_tokens is out of range")
-            prompts = int(stored.get("prompts", 1))
+            prompts = int(contents.get("prompts", 1))
             if not 1 <= prompts <= PROMPTS:
                 raise ValueError(f"prompts of form {prompts} are not known")
-            return StoredModel(size, Vocabulary(pieces), temperature, max_tokens, prompts)
+            return StoredModel(folder, size, Vocabulary(pieces), temperature, max_tokens, prompts)
         except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}.") from None
         except UsageError as error:
             raise BadFile(f"{folder / SETTINGS} does not describe a nano model: {error}") from None
 
-    def weights(self, folder: Path) -> dict[str, Array]:
-        read = read_weights(folder / WEIGHTS)
-        self._check(read, folder / WEIGHTS)
-        return read
+    def weights(self) -> dict[str, Array]:
+        return self._checked(read_weights(self.folder / WEIGHTS))
 
-    def opened(self, folder: Path) -> StoredWeights:
-        """The same, of which only what is used at the moment is in memory as float32."""
-        opened = StoredWeights(folder / WEIGHTS)
-        self._check(opened, folder / WEIGHTS)
-        return opened
+    def opened(self) -> StoredWeights:
+        """The same weights; each is converted to float32 only when it is used."""
+        return self._checked(StoredWeights(self.folder / WEIGHTS))
 
-    def _check(self, weights: Mapping[str, Array], file: Path) -> None:
+    def _checked(self, weights: W) -> W:
+        file = self.folder / WEIGHTS
         for name, shape in self.size.shapes(len(self.vocabulary)).items():
             if name not in weights or (tensor := weights[name]).shape != shape:
                 raise BadFile(f"{file} has no tensor {name} of shape {shape}.")
             if not np.isfinite(tensor).all():
                 raise BadFile(f"{file} has numbers in {name} that are not finite.")
+        return weights
 
 
 def export(folder: Path, to: Path, dtype: str) -> None:
     """Write the model of a checkpoint for play, without what only training needs; it names its games."""
-    told = of_checkpoint(folder)
-    recipe = told.get("recipe")
+    metadata = of_checkpoint(folder)
+    recipe = metadata.get("recipe")
     trained_on = games_of_recipe(recipe) if recipe else games_of_checkpoint(folder, SETTINGS)
     if not (folder / ROLES).is_file():
-        _export(folder, to, dtype, told, trained_on)
+        _export(folder, to, dtype, metadata, trained_on)
         return
     game, roles = read_roles(folder)
     for role in roles:
-        _export(folder / role, to / role, dtype, told | {ROLE: role} if told else {}, trained_on)
+        _export(folder / role, to / role, dtype, metadata | {ROLE: role} if metadata else {}, trained_on)
     write_roles(to, game, roles)
 
 
-def _export(folder: Path, to: Path, dtype: str, told: dict[str, Any], trained_on: Iterable[str]) -> None:
-    stored = StoredModel.read(folder)
+def _export(folder: Path, to: Path, dtype: str, metadata: dict[str, Any], trained_on: Iterable[str]) -> None:
+    model = StoredModel.read(folder)
     settings = orjson.dumps(
         orjson.loads((folder / SETTINGS).read_bytes()) | {TRAINED_ON: sorted(trained_on)},
         option=orjson.OPT_INDENT_2,
     )
-    if told:
-        told[SETTINGS_HASH] = sha256(settings).hexdigest()
-    weights = packed(stored.weights(folder), dtype, told)
+    if metadata:
+        metadata[SETTINGS_HASH] = sha256(settings).hexdigest()
+    weights = packed(model.weights(), dtype, metadata)
     try:
         to.mkdir(parents=True, exist_ok=True)
         write_atomically(to / WEIGHTS, weights)
@@ -322,8 +326,8 @@ def size_of(folder: Path) -> int:
 def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
     """The game and the roles of a stored model."""
     try:
-        stored = orjson.loads((folder / ROLES).read_bytes())
-        game, roles = stored["game"], stored["roles"]
+        contents = orjson.loads((folder / ROLES).read_bytes())
+        game, roles = contents["game"], contents["roles"]
         if not isinstance(game, str) or not isinstance(roles, list) or not roles:
             raise TypeError("it does not name a game and its roles")
         if outside := [role for role in roles if not isinstance(role, str) or not _FOLDER.fullmatch(role)]:
@@ -334,17 +338,17 @@ def read_roles(folder: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def write_roles(folder: Path, game: str, roles: Iterable[str]) -> None:
-    written = {"game": game, "roles": list(roles)}
-    write_atomically(folder / ROLES, orjson.dumps(written, option=orjson.OPT_INDENT_2))
+    contents = {"game": game, "roles": list(roles)}
+    write_atomically(folder / ROLES, orjson.dumps(contents, option=orjson.OPT_INDENT_2))
 
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison of a model with what its file of weights says."""
+    """One comparison of a model with the metadata of its file of weights."""
 
-    what: str
+    name: str
     ok: bool
-    told: str = ""
+    detail: str = ""
 
 
 def verify_model(folder: Path) -> list[Check]:
@@ -353,50 +357,51 @@ def verify_model(folder: Path) -> list[Check]:
     if not (folder / ROLES).is_file():
         return verify_weights(folder)
     game, roles = read_roles(folder)
-    there = sorted(file.parent.name for file in folder.glob(f"*/{SETTINGS}"))
-    checks = [Check(f"roles of {game}", there == sorted(roles), ", ".join(there))]
+    folders = sorted(file.parent.name for file in folder.glob(f"*/{SETTINGS}"))
+    checks = [Check(f"roles of {game}", folders == sorted(roles), ", ".join(folders))]
     origins = list[dict[str, Any]]()
     for role in roles:
-        told, _ = metadata_of(folder / role / WEIGHTS)
-        recipe = _value(told.get("recipe"))
-        origins.append({name: told[name] for name in told if name not in (NUMBERS, SETTINGS_HASH, ROLE)})
+        metadata, _ = metadata_of(folder / role / WEIGHTS)
+        recipe = _value(metadata.get("recipe"))
+        origins.append(
+            {name: metadata[name] for name in metadata if name not in (NUMBERS, SETTINGS_HASH, ROLE)}
+        )
         own = [
             *verify_weights(folder / role),
-            Check("role", _value(told.get(ROLE)) == role),
+            Check("role", _value(metadata.get(ROLE)) == role),
             Check("game", game in games_of_recipe(recipe), game),
         ]
-        checks += [replace(check, what=f"{role}: {check.what}") for check in own]
+        checks += [replace(check, name=f"{role}: {check.name}") for check in own]
     return [*checks, Check("all roles come from one run", all(origin == origins[0] for origin in origins))]
 
 
 def origin(folder: Path) -> dict[str, Any]:
-    """What a file of weights says about where they come from."""
-    told, _ = metadata_of(folder / WEIGHTS)
-    return {name: _value(text) for name, text in told.items() if name not in ("format", NUMBERS)}
+    """The origin of weights, as the metadata of their file states it."""
+    metadata, _ = metadata_of(folder / WEIGHTS)
+    return {name: _value(text) for name, text in metadata.items() if name not in ("format", NUMBERS)}
 
 
 def verify_weights(folder: Path) -> list[Check]:
     """Whether the files in a folder with weights are those that training wrote."""
-    told, numbers = metadata_of(folder / WEIGHTS)
-    stored = StoredModel.read(folder)
-    stored.weights(folder)
-    known = origin(folder)
-    recipe, trained_on = known.get("recipe"), games_of_checkpoint(folder, SETTINGS)
-    if not isinstance(recipe, dict) or NUMBERS not in told:
+    metadata, numbers = metadata_of(folder / WEIGHTS)
+    StoredModel.read(folder).weights()
+    facts = origin(folder)
+    recipe, trained_on = facts.get("recipe"), games_of_checkpoint(folder, SETTINGS)
+    if not isinstance(recipe, dict) or NUMBERS not in metadata:
         return [Check("it says where it comes from", False)]
     settings = sha256((folder / SETTINGS).read_bytes()).hexdigest()
-    losses = known.get("losses")
+    losses = facts.get("losses")
     losses = losses if isinstance(losses, list) else []
-    mean = known.get(MEAN)
+    mean = facts.get(MEAN)
     return [
-        Check("numbers", told[NUMBERS] == numbers, numbers[:12]),
-        Check("settings and vocabulary", known.get(SETTINGS_HASH) == settings, settings[:12]),
-        Check("recipe", known.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
+        Check("numbers", metadata[NUMBERS] == numbers, numbers[:12]),
+        Check("settings and vocabulary", facts.get(SETTINGS_HASH) == settings, settings[:12]),
+        Check("recipe", facts.get("recipe_sha256") == recipe_hash(recipe), recipe_hash(recipe)[:12]),
         Check("games", trained_on == games_of_recipe(recipe), f"{len(trained_on)} games"),
-        Check("commit", bool(known.get("commit")), str(known.get("commit"))[:12]),
-        Check("source", bool(known.get("source_sha256")), str(known.get("source_sha256"))[:12]),
-        Check("seeds", bool(known.get("seeds")), str(orjson.dumps(known.get("seeds")).decode())),
-        Check("data", bool(known.get("data_sha256")), f"{known.get('rounds')} rounds"),
+        Check("commit", bool(facts.get("commit")), str(facts.get("commit"))[:12]),
+        Check("source", bool(facts.get("source_sha256")), str(facts.get("source_sha256"))[:12]),
+        Check("seeds", bool(facts.get("seeds")), str(orjson.dumps(facts.get("seeds")).decode())),
+        Check("data", bool(facts.get("data_sha256")), f"{facts.get('rounds')} rounds"),
         Check("losses", bool(losses), f"{losses[0]} to {losses[-1]}" if losses else ""),
         *([_mean_check(mean)] if mean is not None else ()),
     ]
