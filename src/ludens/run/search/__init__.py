@@ -32,6 +32,7 @@ from ludens.run.baselines import (
 from ludens.run.references import ReferencePlayer, Score, TaskReferences, definition_of
 from ludens.run.search.beliefs import Belief
 from ludens.run.search.games import (
+    Imitator,
     Vocabulary,
     brute,
     climbed,
@@ -339,31 +340,25 @@ def rebuilt(task: Task, definition: Definition) -> Agent:
         raise BadFile(f"the definition of a player of {task.name!r} is not valid: {error!r}.") from None
 
 
+_PLAYERS: dict[str, type[BlindPlayer]] = {
+    player.kind: player for player in (Script, BruteForce, Belief, OwnBlind, MoveTable, Copycat, Mixed)
+}
+
+
 def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
-    config, kind = task.config, definition["kind"]
+    kind = definition["kind"]
     if kind == ByModel.kind:
         return rebuilt_model(make(task.game), task, definition)
-    if kind == Script.kind:
-        return Script(config, definition["actions"], definition["reserve"])
-    if kind == BruteForce.kind:
-        return BruteForce(config, definition["candidates"], definition["again"])
-    if kind == Belief.kind:
-        others, states, tries = definition["others"], definition["states"], definition["tries"]
-        return Belief(config, others, states, tries, definition["seatings"])
-    if kind == OwnBlind.kind:
-        return OwnBlind(config, definition["bot"])
-    if kind == "imitation":
+    if kind == Imitator.kind:
         return rebuilt_imitator(task, definition)
-    base = None if definition["base"] is None else _rebuilt(task, definition["base"])
-    assert not isinstance(base, ByModel)
-    if kind == MoveTable.kind:
-        return MoveTable(config, definition["by"], definition["actions"], base=base)
-    if kind == Copycat.kind:
-        return Copycat(config, definition["mode"], definition["stages"], base=base)
-    if kind == Mixed.kind:
-        parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
-        return Mixed(config, parts, base=base)  # type: ignore[arg-type]
-    raise ValueError(f"unknown kind {kind!r}")
+    if kind not in _PLAYERS:
+        raise ValueError(f"unknown kind {kind!r}")
+    values = {name: definition[name] for name in _PLAYERS[kind].parameters}
+    if values.get("base") is not None:
+        values["base"] = _rebuilt(task, values["base"])
+    if "parts" in values:
+        values["parts"] = {part: _rebuilt(task, one) for part, one in values["parts"].items()}
+    return _PLAYERS[kind](task.config, **values)
 
 
 def measure_all(

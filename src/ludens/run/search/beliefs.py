@@ -18,7 +18,6 @@ from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.search.players import (
     BlindPlayer,
-    Definition,
     Known,
     action_of,
     first_allowed,
@@ -50,6 +49,7 @@ class Belief(BlindPlayer):
     memo: Memo = field(default_factory=dict)
     choices: Memo = field(default_factory=dict)
     kind = "belief"
+    parameters = ("others", "states", "tries", "seatings")
 
     def begin(self) -> None:
         super().begin()
@@ -57,16 +57,6 @@ class Belief(BlindPlayer):
         own = (seating for seating in self.seatings if seating.get(self.seat) == MODEL)
         self._seating: Mapping[str, str] = next(own, {})
         self._asked = False
-
-    @property
-    def definition(self) -> Definition:
-        return {
-            "kind": self.kind,
-            "others": self.others,
-            "states": self.states,
-            "tries": self.tries,
-            "seatings": [dict(seating) for seating in self.seatings],
-        }
 
     def choose(self, known: Known, ask: Ask) -> str:
         view = view_of(self.game, RenderOptions(), 0)

@@ -71,10 +71,6 @@ class Demonstrator(BlindPlayer):
         self.decisions.append(Decision(known, action))
         return action
 
-    @property
-    def definition(self) -> Definition:
-        raise NotImplementedError("a demonstrator looks")
-
 
 @dataclass(frozen=True)
 class Demonstration:
@@ -330,10 +326,6 @@ class Learner(Based):
             if self.base is None or worth[best] > usual:
                 chosen[key] = best
         return chosen
-
-    @property
-    def definition(self) -> Definition:
-        raise NotImplementedError("a learner looks")
 
 
 class _Visited(dict[str, str]):

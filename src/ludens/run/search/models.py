@@ -229,11 +229,11 @@ class Boosted:
         )
         residual, self.trees = rewards - rewards.mean(), []
         for _ in range(ROUNDS):
-            tree = _grown(binned, edges, residual)
+            tree, leaves = _grown(binned, edges, residual)
             if tree is None:
                 break
             self.trees.append(tree)
-            residual = residual - RATE * tree.values[_leaves(binned, tree)]
+            residual = residual - RATE * tree.values[leaves]
         return self
 
     def answer(self, words: Words) -> str:
@@ -257,7 +257,6 @@ class _Tree:
     """A complete tree: node k has the children 2k + 1 and 2k + 2; a feature of -1 sends all to the left."""
 
     features: tuple[int, ...]
-    bins: tuple[int, ...]
     thresholds: tuple[float, ...]
     values: Array
     """Of the leaves."""
@@ -276,17 +275,9 @@ def _predicted(trees: Sequence[_Tree], rows: Array) -> Array:
     return np.asarray(values[tree, node - (2**DEPTH - 1)].sum(axis=0))
 
 
-def _leaves(binned: Array, tree: _Tree) -> Array:
-    node = np.zeros(binned.shape[1], dtype=np.int64)
-    features, bins = np.array(tree.features), np.array(tree.bins)
-    for _ in range(DEPTH):
-        feature = features[node]
-        node = 2 * node + 1 + ((feature >= 0) & (binned[feature, np.arange(len(node))] > bins[node]))
-    return np.asarray(node - (2**DEPTH - 1))
-
-
-def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> _Tree | None:
-    """The tree whose splits reduce the squared residual most, level by level; None if none does."""
+def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> tuple[_Tree | None, Array]:
+    """The tree whose splits reduce the squared residual most, level by level, and the leaf of each row; no
+    tree if no split does."""
     inner = 2**DEPTH - 1
     features, bins, thresholds = [-1] * inner, [0] * inner, [0.0] * inner
     node = np.zeros(len(residual), dtype=np.int64)
@@ -310,11 +301,11 @@ def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> _Tree | No
                 thresholds[first + place] = float(edges[feature][min(cut, len(edges[feature]) - 1)])
         chosen, bin_of = np.array(features)[node], np.array(bins)[node]
         node = 2 * node + 1 + ((chosen >= 0) & (binned[chosen, np.arange(len(node))] > bin_of))
-    if features[0] < 0:
-        return None
     leaf = node - inner
+    if features[0] < 0:
+        return None, leaf
     sums, counts = np.bincount(leaf, residual, 2**DEPTH), np.bincount(leaf, minlength=2**DEPTH)
-    return _Tree(tuple(features), tuple(bins), tuple(thresholds), sums / (counts + 2.0))
+    return _Tree(tuple(features), tuple(thresholds), sums / (counts + 2.0)), leaf
 
 
 def fit(name: str, examples: Sequence[Example]) -> Answerer:

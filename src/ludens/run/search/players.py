@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
@@ -79,6 +79,13 @@ class BlindPlayer(Agent):
 
     config: PlayConfig = field(default_factory=PlayConfig)
     sees = "state"
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The fields from which it is rebuilt, with the config of its task."""
+
+    @property
+    def definition(self) -> Definition:
+        """What it can be rebuilt from."""
+        return {"kind": self.kind, **{name: _as_json(getattr(self, name)) for name in self.parameters}}
 
     @property
     def memory(self) -> bool:
@@ -94,11 +101,6 @@ class BlindPlayer(Agent):
     @abstractmethod
     def choose(self, known: Known, ask: Ask) -> str:
         """The action. Of the ask, only those who are in training use more than `known` has."""
-
-    @property
-    @abstractmethod
-    def definition(self) -> Definition:
-        """What it can be rebuilt from."""
 
     async def act(self, ask: Ask) -> Reply:
         action = self.choose(self.known(ask), ask)
@@ -129,6 +131,14 @@ class BlindPlayer(Agent):
             digest(self._history, refused),
             ask.role,
         )
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, BlindPlayer):
+        return value.definition
+    if isinstance(value, Mapping):
+        return {name: _as_json(part) for name, part in value.items()}
+    return [_as_json(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def action_of(bot: Agent, ask: Ask) -> str:
@@ -165,10 +175,6 @@ class Based(BlindPlayer):
         """What the other player plays; the first legal action if there is none."""
         return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
 
-    @property
-    def base_definition(self) -> Definition | None:
-        return None if self.base is None else self.base.definition
-
 
 @dataclass
 class Script(BlindPlayer):
@@ -178,6 +184,7 @@ class Script(BlindPlayer):
     reserve: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What is tried when the action of the list is refused or not listed, or the list has ended."""
     kind = "script"
+    parameters = ("actions", "reserve")
 
     @property
     def memory(self) -> bool:
@@ -188,14 +195,6 @@ class Script(BlindPlayer):
         due = own[known.move : known.move + 1]
         return first_allowed(known, [*due, *self.reserve.get(known.seat, ()), *own[known.move + 1 :]])
 
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "actions": _lists(self.actions), "reserve": _lists(self.reserve)}
-
-
-def _lists(texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {name: list(some) for name, some in texts.items()}
-
 
 @dataclass
 class MoveTable(Based):
@@ -204,6 +203,7 @@ class MoveTable(Based):
     by: Key = "words"
     actions: Mapping[str, str] = field(default_factory=dict)
     kind = "tree"
+    parameters = ("by", "actions", "base")
 
     @property
     def memory(self) -> bool:
@@ -215,11 +215,6 @@ class MoveTable(Based):
             return action
         return self.as_base(known, ask)
 
-    @property
-    def definition(self) -> Definition:
-        actions = dict(self.actions)
-        return {"kind": self.kind, "by": self.by, "actions": actions, "base": self.base_definition}
-
 
 @dataclass
 class BruteForce(BlindPlayer):
@@ -230,6 +225,7 @@ class BruteForce(BlindPlayer):
     again: bool = False
     """Whether it starts anew when the legal actions or the stage change."""
     kind = "brute force"
+    parameters = ("candidates", "again")
 
     def begin(self) -> None:
         super().begin()
@@ -243,10 +239,6 @@ class BruteForce(BlindPlayer):
         action = first_allowed(known, [action for action in own if action not in self._tried] or list(own))
         self._tried.add(action)
         return action
-
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "candidates": _lists(self.candidates), "again": self.again}
 
 
 _SAID = re.compile(r'^[\w ,.#-]{1,40}:\s*(?:"(?P<quoted>.+)"|(?P<plain>\S.*))$', re.MULTILINE)
@@ -274,6 +266,7 @@ class Copycat(Based):
     stages: Sequence[str] = ()
     """In which it copies."""
     kind = "copy"
+    parameters = ("mode", "stages", "base")
 
     def choose(self, known: Known, ask: Ask) -> str:
         action = self._copied(known) if known.stage in self.stages else None
@@ -294,11 +287,6 @@ class Copycat(Based):
             return f"{said[-2].rstrip('.')} and {said[-1][:1].lower()}{said[-1][1:]}"
         return " ".join(reversed(said[-1].split())) if self.mode == "reversed" else said[-1]
 
-    @property
-    def definition(self) -> Definition:
-        stages = list(self.stages)
-        return {"kind": self.kind, "mode": self.mode, "stages": stages, "base": self.base_definition}
-
 
 @dataclass
 class OwnBlind(BlindPlayer):
@@ -306,6 +294,7 @@ class OwnBlind(BlindPlayer):
 
     bot: str = "bot/blind"
     kind = "bot"
+    parameters = ("bot",)
 
     def begin(self) -> None:
         super().begin()
@@ -313,10 +302,6 @@ class OwnBlind(BlindPlayer):
 
     def choose(self, known: Known, ask: Ask) -> str:
         return action_of(self._bot, ask)
-
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "bot": self.bot}
 
 
 def part_of(known: Known) -> str:
@@ -330,6 +315,7 @@ class Mixed(Based):
 
     parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
     kind = "mixed"
+    parameters = ("parts", "base")
 
     @property
     def memory(self) -> bool:
@@ -344,8 +330,3 @@ class Mixed(Based):
     def choose(self, known: Known, ask: Ask) -> str:
         part = self.parts.get(part_of(known))
         return self.as_base(known, ask) if part is None else part.choose(known, ask)
-
-    @property
-    def definition(self) -> Definition:
-        parts = {part: one.definition for part, one in self.parts.items()}
-        return {"kind": self.kind, "parts": parts, "base": self.base_definition}
