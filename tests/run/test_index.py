@@ -44,8 +44,8 @@ BOTS = ("bot/random", "bot/first")
 
 def raw_keys(folder: Path) -> Counter[str]:
     """How often each finished episode is stored."""
-    lines = LineReader(folder, repeated=True).read()
-    return Counter(head.key for head, _, _ in lines if not head.void)
+    lines = LineReader(folder).read()
+    return Counter(line.head.key for line in lines if not line.head.void)
 
 
 def reports(folder: Path) -> dict[str, bytes]:

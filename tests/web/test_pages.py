@@ -228,7 +228,7 @@ def first(folder: Path, entrant: str, task: str) -> tuple[str, int]:
     """Key and offset of the first finished episode of an entrant on a task."""
     return next(
         (head.key, location.offset)
-        for head, location, _ in read_lines(folder)
+        for head, _, location, _ in read_lines(folder)
         if (head.entrant, head.task, head.void) == (entrant, task, False)
     )
 

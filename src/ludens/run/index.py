@@ -93,7 +93,7 @@ class RowReader:
         self, folder: Path, plan: Plan, maker: RowMaker | None, *, check: bool = True, direct: bool = False
     ) -> None:
         self.folder, self._plan, self._maker = folder, plan, maker
-        self.lines = LineReader(folder, repeated=True)
+        self.lines = LineReader(folder)
         self.direct = direct or not self._valid_header()
         self.done: set[str] | None = set() if self.direct else None
         """The keys of the finished episodes; None while nobody needs them."""
@@ -123,7 +123,7 @@ class RowReader:
         if self.done is None:
             rows = (row for row in self._index_lines(0) if _finished(row))
             self.done = {row["key"] for row in rows}
-        for head, location, data, line in self.lines.lines():
+        for head, data, location, line in self.lines.read():
             length = 1 if location.shard == PARQUET else len(line)
             place = {**location._asdict(), "length": length, "checksum": crc32(line)}
             if head.key in self.done:

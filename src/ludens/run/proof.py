@@ -159,7 +159,7 @@ def pack_run(
 def _planned_lines(run: Path, plan: Plan, result: RunVerification) -> Iterator[PackedLine]:
     """Every episode in the order of the plan, void ones before those that replaced them."""
     lines: dict[str, list[PackedLine]] = {}
-    for head, _, _, line in LineReader(run, repeated=True).lines():
+    for head, _, _, line in LineReader(run).read():
         prompts = "" if head.void else result.again[head.key].prompts
         lines.setdefault(head.key, []).append(PackedLine(head.key, head.void, prompts, line))
     for job in plan.jobs:

@@ -196,7 +196,7 @@ def verify_run(
     also choose their moves again (`run.reenact`).
     """
     before, plan = hash_run(folder), read_plan(folder)
-    lines = [(head, location) for head, location, _ in LineReader(folder, repeated=True).read()]
+    lines = [(line.head, line.location) for line in LineReader(folder).read()]
     suite(plan.suite)  # raises if it is not registered: workers import it
     result, places = _survey(folder, plan, lines)
     chunks = [places[start : start + _VERIFY_CHUNK] for start in range(0, len(places), _VERIFY_CHUNK)]
@@ -344,7 +344,7 @@ def repair(folder: Path) -> RepairResult:
     result = RepairResult(0, plan.total())
     for shard in shards_of(folder):
         if shard == PARQUET:  # `compact` has checked it
-            done.update(head.key for head, *_ in LineReader(folder).shard(shard) if not head.void)
+            done.update(line.head.key for line in LineReader(folder).shard(shard) if not line.head.void)
             continue
         bad = set_aside(
             folder / shard,
