@@ -119,7 +119,7 @@ async def test_a_line_that_is_repeated_counts_once(tmp_path: Path) -> None:
     void = lines[0].replace(b'"void":false', b'"void":true')
     (tmp_path / EPISODES).write_bytes(b"".join([lines[0], lines[0], void, lines[1], lines[0]]))
     assert [line.head.key for line in read_lines(tmp_path)] == [job.key for job in plan.jobs]
-    assert read_progress(tmp_path, plan) == ({job.key for job in plan.jobs}, {})
+    assert read_progress(tmp_path) == ({job.key for job in plan.jobs}, {})
     offsets = [line.location.offset for line in read_lines(tmp_path)]
     assert offsets == [0, 2 * len(lines[0]) + len(void)]
 

@@ -38,7 +38,7 @@ def test_the_player_has_the_seat_and_the_entrant_the_others() -> None:
     assert {plan.seats(job) for job in plan.jobs} == {("solver",)}
     assert [job.key for job in plan.jobs] == [job.key for job in plan_of(**TALK).jobs]
     assert plan.identity() != plan_of(**TALK).identity()
-    assert plan.job_hash(plan.jobs[0]) != plan_of(**TALK).job_hash(plan.jobs[0])
+    assert plan.job_hash(next(iter(plan.jobs))) != plan_of(**TALK).job_hash(next(iter(plan.jobs)))
 
 
 def test_it_takes_the_place_of_the_player_of_the_suite() -> None:

@@ -39,15 +39,6 @@ class PlanCheck:
     def _jobs(self) -> dict[str, Job]:
         return {job.key: job for job in self._plan.jobs}
 
-    def check_head(self, head: Head, data: bytes, shard: str = EPISODES) -> None:
-        """Raise `BadFile` if a line does not belong to the plan; its episode is read only to explain why."""
-        if not self._bound(head):
-            try:
-                episode = Episode.from_json(data)
-            except BadFile:
-                raise self._line_edited(head, "cannot be read", shard) from None
-            self.check(head, episode, shard)
-
     def check(self, head: Head, episode: Episode, shard: str = EPISODES) -> None:
         """Raise `BadFile` if a line does not belong to the plan, or its episode not to its job."""
         job, bound = self._jobs.get(head.key), self._bound(head)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import orjson
 
@@ -469,14 +468,14 @@ class Plan:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-class JobList(Sequence[Job]):
-    """The jobs of a plan, made when they are looked at: a million of them would fill 200 MB."""
+class JobList:
+    """The jobs of a plan, made one after the other: a million of them would fill 200 MB."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan, self._length = plan, plan.total()
+        self._plan = plan
 
     def __len__(self) -> int:
-        return self._length
+        return self._plan.total()
 
     def __iter__(self) -> Iterator[Job]:
         plan = self._plan
@@ -489,22 +488,6 @@ class JobList(Sequence[Job]):
                         for who in entrants:
                             key = job_key(who, task.name, plan.seed + seed, seating, sample)
                             yield Job(key, who, task.name, plan.seed + seed, seating, sample)
-
-    @overload
-    def __getitem__(self, index: int) -> Job: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Job]: ...
-    def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            return list(islice(self, start, stop, step)) if step > 0 else list(self)[index]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
-        return next(islice(self, place, None))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
 
 
 def hash_json(value: Any) -> str:

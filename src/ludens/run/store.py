@@ -291,21 +291,17 @@ def read_finished(folder: Path) -> int | None:
         return -1
 
 
-def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Counter[str]]:
-    """The keys of the finished episodes of a run, and how often each key was void.
-
-    If a plan is given, episodes that do not belong to it raise `BadFile`.
-    """
-    if not (folder / "run.json").exists():
-        return set(), Counter()
-    return _read(_progress, folder, plan or read_plan(folder), check=plan is not None)
+def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
+    """The keys of the finished episodes of a run, and how often each key was void."""
+    return _read(_progress, folder) if (folder / "run.json").exists() else (set(), Counter())
 
 
-def _read(read: Callable[[RowReader], T], folder: Path, plan: Plan, check: bool) -> T:
+def _read(read: Callable[[RowReader], T], folder: Path) -> T:
+    plan = read_plan(folder)
     try:
-        return read(RowReader(folder, plan, None, check=check))
+        return read(RowReader(folder, plan, None, check=False))
     except StaleIndex:
-        return read(RowReader(folder, plan, None, check=check, direct=True))
+        return read(RowReader(folder, plan, None, check=False, direct=True))
 
 
 def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
@@ -319,7 +315,7 @@ def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
 
 def read_places(folder: Path) -> list[RowDict]:
     """Key, status and place of every episode of a run, void ones included, in the order they were written."""
-    return _read(lambda reader: list(reader.read()), folder, read_plan(folder), check=False)
+    return _read(lambda reader: list(reader.read()), folder)
 
 
 def _check_same_plan(folder: Path, plan: Plan) -> None:

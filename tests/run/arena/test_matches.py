@@ -51,7 +51,7 @@ def test_blind_controls_do_not_meet_each_other() -> None:
 
 def test_sides_of_the_spy_game_are_the_spy_and_all_civilians() -> None:
     plan = plan_of(suite="arena?games=spy")
-    specs = [plan.specs(job) for job in plan.jobs[:2]]
+    specs = [plan.specs(job) for job in list(plan.jobs)[:2]]
     assert [{one["spy"], one["civilian_1"]} for one in specs] == [{*BOTS.values()}] * 2
     assert all(one["civilian_1"] == one["civilian_4"] for one in specs)
 
