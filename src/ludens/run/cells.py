@@ -236,11 +236,6 @@ class Cell:
         """Whether it has too few seeds, or clusters of them, to show a difference to anybody."""
         return len(set(self.episodes.groups())) < MIN_NONZERO
 
-    @property
-    def repeats(self) -> bool:
-        """Whether episodes of several seeds are the same game, or share a world."""
-        return self.episodes.repeats
-
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
         return self.episodes.values_of(self._number(metric))

@@ -20,7 +20,6 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -112,9 +111,7 @@ class Pack:
 
 def claim(entrant: str, task: str, metric: str, result: Estimate) -> Claim:
     """A result; what is not a finite number is unknown."""
-    numbers = (result.mean, result.low, result.high)
-    mean, low, high = (number if isfinite(number) else None for number in numbers)
-    return Claim(entrant, task, metric, mean, low, high, result.n)
+    return Claim(entrant, task, metric, **result.interval(), n=result.n)
 
 
 class PackedLine(NamedTuple):

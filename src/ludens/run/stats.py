@@ -63,6 +63,14 @@ class Estimate:
         high = self.high if isnan(self.high) else min(self.high, max(bounds[1], self.mean))
         return replace(self, low=low, high=high)
 
+    def interval(self) -> dict[str, float | None]:
+        """Mean, low and high end; None where a number is not finite."""
+        return {name: finite(getattr(self, name)) for name in ("mean", "low", "high")}
+
+
+def finite(number: float) -> float | None:
+    return number if isfinite(number) else None
+
 
 UNKNOWN = Estimate(nan, nan, nan, 0, nan)
 

@@ -331,6 +331,14 @@ class Summary:
     metric: Metric | None = None
     """The metric it summarises; by default the one that tables show of each task, normalised if anchored."""
 
+    def of(self, estimates: Mapping[str, Estimate], suite: Suite) -> Estimate | None:
+        """The number, from estimates by task; None if tasks that it needs have none."""
+        names = self.tasks or tuple(task.name for task in suite.tasks)
+        parts = {name: estimates[name] for name in names if name in estimates}
+        if self.combine is None or not parts or (self.complete and len(parts) < len(names)):
+            return None
+        return self.combine(parts)
+
 
 @dataclass(frozen=True)
 class Suite:

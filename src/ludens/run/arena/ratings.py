@@ -253,7 +253,7 @@ class Ratings:
         return point
 
     @cached_property
-    def _drawn(self) -> np.ndarray:
+    def _resampled(self) -> np.ndarray:
         tables = self._design.resampled(self.resamples, self.seed)
         at, _ = self._design.fit(tables, self._point)
         return at
@@ -284,8 +284,12 @@ class Ratings:
         if a == b:
             return Estimate(0.0, 0.0, 0.0, self._seeds(a), 0.0)
         low, high = self._one_sided(a, b, point, *self._interval(self._contrast(a, b)))
-        error = float((self._drawn[:, i] - self._drawn[:, j]).std(ddof=1))
-        return Estimate(point, low, high, self._seeds(a), error).scaled(ELO)
+        return Estimate(point, low, high, self._seeds(a), self._error(a, b)).scaled(ELO)
+
+    def _error(self, a: str, b: str) -> float:
+        """The standard error of the difference, by resamples."""
+        i, j = self._place(a), self._place(b)
+        return float((self._resampled[:, i] - self._resampled[:, j]).std(ddof=1))
 
     def _contrast(self, a: str, b: str) -> np.ndarray:
         import numpy as np
@@ -300,7 +304,7 @@ class Ratings:
         import numpy as np
         from scipy.special import ndtr, ndtri, stdtrit
 
-        point, drawn = float(contrast @ self._point), self._drawn @ contrast
+        point, drawn = float(contrast @ self._point), self._resampled @ contrast
         freedom = max(self.groups - len(np.unique(self._design.strata)), 1)
         wide = stdtrit(freedom, (1 + LEVEL) / 2) * sqrt((freedom + 1) / freedom)
         below = float(np.mean(drawn < point) + np.mean(drawn == point) / 2)
@@ -373,28 +377,26 @@ class Ratings:
 
     def chance_above(self, a: str, b: str) -> float:
         """How certain it is that a is stronger than b, from 0 to 1: normal, with the error of resamples."""
+        import numpy as np
         from scipy.special import ndtr
 
-        i, j = self._place(a), self._place(b)
-        error = float((self._drawn[:, i] - self._drawn[:, j]).std(ddof=1))
-        _, curvature = self._design.fit(self._design.counts.sum(0)[None], self._point)
-        error = max(error, self._model_error(i, j, curvature[0]))
-        return float(ndtr((self._point[i] - self._point[j]) / error))
+        contrast = self._contrast(a, b)
+        # The error by the second derivatives too: few seeds may all have ended alike.
+        by_model = float(sqrt(contrast @ np.linalg.solve(self._curvature, contrast)))
+        difference = self._point[self._place(a)] - self._point[self._place(b)]
+        return float(ndtr(difference / max(self._error(a, b), by_model)))
 
-    def _model_error(self, i: int, j: int, curvature: np.ndarray) -> float:
-        """The standard error by the second derivatives: few seeds may all have ended alike."""
-        import numpy as np
+    @cached_property
+    def _curvature(self) -> np.ndarray:
+        """The negated second derivatives at the ratings."""
+        _, curvatures = self._design.fit(self._design.counts.sum(0)[None], self._point)
+        curvature: np.ndarray = curvatures[0]
+        return curvature
 
-        contrast = np.zeros(len(curvature))
-        contrast[i], contrast[j] = 1, -1
-        return float(sqrt(contrast @ np.linalg.solve(curvature, contrast)))
-
-    def chance_of_win(self, game: RatedGame) -> float:
-        """How likely ratings make a win of the first player of a game."""
-        return float(self._chances[self._kinds[game.first, game.second, game.task, game.seating], 0])
-
-    def chance_of_loss(self, game: RatedGame) -> float:
-        return float(self._chances[self._kinds[game.first, game.second, game.task, game.seating], 2])
+    def chance_of_result(self, game: RatedGame) -> float:
+        """How likely ratings make the result of a game that was not drawn."""
+        kind = self._kinds[game.first, game.second, game.task, game.seating]
+        return float(self._chances[kind, 0 if game.score == 1.0 else 2])
 
     @cached_property
     def _kinds(self) -> dict[tuple[str, str, str, int], int]:
@@ -415,31 +417,28 @@ class Ratings:
         for place, name in enumerate(self._design.names):
             if name[0] == "advantage":
                 low, high = self._interval(np.eye(len(self._design.names))[place])
-                error = float(self._drawn[:, place].std(ddof=1))
+                error = float(self._resampled[:, place].std(ddof=1))
                 estimate = Estimate(float(self._point[place]), low, high, self.groups, error)
                 worth[name[1], int(name[2])] = estimate.scaled(ELO)
         return worth
 
-    def gains(self, pairs: Sequence[tuple[str, str]], wanted: Sequence[tuple[str, str]]) -> list[float]:
+    def gains(self, pairs: Sequence[tuple[str, str]], open_pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each pair of entrants, how much a game between them is expected to reduce the variance of the
-        wanted differences, relative to it."""
+        differences of the open pairs, relative to it."""
         import numpy as np
 
-        _, curvature = self._design.fit(self._design.counts.sum(0)[None], self._point)
-        spread = np.linalg.inv(curvature[0])
+        spread = np.linalg.inv(self._curvature)
         gains = []
         for a, b in pairs:
-            x = np.zeros(len(spread))
-            x[self._place(a)], x[self._place(b)] = 1, -1
+            x = self._contrast(a, b)
             difference = float(x @ self._point)
             win = 1 / (1 + np.exp(-difference))
             information = win * (1 - win)
             after = spread @ x
             reduction = information / (1 + information * float(x @ after))
             total = 0.0
-            for first, second in wanted:
-                c = np.zeros(len(spread))
-                c[self._place(first)], c[self._place(second)] = 1, -1
+            for first, second in open_pairs:
+                c = self._contrast(first, second)
                 total += reduction * float(c @ after) ** 2 / float(c @ spread @ c)
             gains.append(total)
         return gains

@@ -268,7 +268,7 @@ class Standings:
                 if game.score == 0.5 or game.first not in ratings.rated:
                     continue
                 won = game.score == 1.0
-                chance = ratings.chance_of_win(game) if won else ratings.chance_of_loss(game)
+                chance = ratings.chance_of_result(game)
                 winner, loser = (game.first, game.second) if won else (game.second, game.first)
                 key = (game.task, game.first, game.second)
                 weaker = ratings.strength(winner) < ratings.strength(loser)

@@ -22,9 +22,9 @@ from ludens.run.cells import Cell
 from ludens.run.comparisons import Place
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, TRAINED, Entry, Value
-from ludens.run.report.tables import MetricColumn, metric_columns
+from ludens.run.report.tables import MetricColumn, metric_columns, quoted_value
 from ludens.run.results import Row, SuiteResults
-from ludens.run.stats import Estimate, exactly, normalised
+from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL, Group, Metric, Observation, Published, Suite
 
 Kind = Literal["model", "blind", "bot", "person", "reference", "published"]
@@ -136,17 +136,14 @@ class BoardEntry:
         if len(self.rows) == 1:
             return self.rows[0].overall
         summary = next((one for one in self.suite.summaries if one.name == OVERALL), None)
-        if summary is None or summary.combine is None:
+        if summary is None:
             return None
-        names = summary.tasks or [task.name for task in self.suite.tasks]
-        first = {name: self.cells[name][0].task.metrics[0] for name in names if name in self.cells}
         estimates = {
             name: estimate
-            for name, metric in first.items()
-            if (estimate := self.estimate(name, summary.metric or metric)) is not None
+            for name, cells in self.cells.items()
+            if (estimate := self.estimate(name, summary.metric or cells[0].task.metrics[0])) is not None
         }
-        whole = estimates and (len(estimates) == len(names) or not summary.complete)
-        return summary.combine(estimates) if whole else None
+        return summary.of(estimates, self.suite)
 
     @property
     def sight(self) -> str:
@@ -263,18 +260,8 @@ class Section:
         return (source for source in self.results.published if names & source.values.keys())
 
     def _published(self, source: Published) -> BoardRow:
-        quoted = [
-            source.values.get(column.task.name)
-            if column.first
-            else source.further.get((column.task.name, column.metric.name))
-            for column in self.columns
-        ]
-        quoted += [source.values.get(OVERALL)] if self.has_overall else []
-        digits = [column.digits for column in self.columns] + [1] * self.has_overall
-        values: list[Entry] = [
-            NOTHING if value is None else Value(exactly(value), places, published=True)
-            for value, places in zip(quoted, digits, strict=True)
-        ]
+        values = [quoted_value(column.published(source), column.digits) for column in self.columns]
+        values += [quoted_value(source.values.get(OVERALL))] if self.has_overall else []
         return BoardRow("published", source.model, source.source, [*values, *[NOTHING] * 3])
 
 

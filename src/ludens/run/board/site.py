@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -46,7 +45,6 @@ from ludens.run.report.page import (
 from ludens.run.report.table import Value
 from ludens.run.report.tables import MetricColumn
 from ludens.run.results import Results, load_results
-from ludens.run.stats import Estimate
 from ludens.run.verify import RunVerification
 from ludens.run.viewer import SizeLimit, embed
 
@@ -314,7 +312,7 @@ class _Writer:
                 "packs": [one.proof.pack.digest for one in self._submissions(entry)],
                 "episodes": entry.episodes,
                 "results": [
-                    {"task": name, "metric": metric.name, **_numbers(estimate)}
+                    {"task": name, "metric": metric.name, **estimate.interval(), "n": estimate.n}
                     for name, cells in entry.cells.items()
                     for metric in cells[0].task.metrics
                     if (estimate := entry.estimate(name, metric)) is not None
@@ -341,12 +339,6 @@ def _column(section: Section, name: str, metric: str) -> MetricColumn:
     task = section.results.tasks[name]
     [measured] = [one for one in task.metrics if one.name == metric]
     return MetricColumn(task, measured, measured is task.metrics[0] and name in section.results.suite.anchors)
-
-
-def _numbers(estimate: Estimate) -> dict[str, float | int | None]:
-    numbers = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
-    known = {name: number if isfinite(number) else None for name, number in numbers.items()}
-    return {**known, "n": estimate.n}
 
 
 def _tree() -> dict[str, Any]:

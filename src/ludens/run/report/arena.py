@@ -9,11 +9,11 @@ from math import isfinite, nan
 from typing import Any, ClassVar
 
 from ludens.core.spec import parse_spec
-from ludens.run.arena.reflect import without_notes
+from ludens.run.arena.reflect import with_notes
 from ludens.run.arena.standings import CrossPlay, RatingColumn, Standings, standings_of
 from ludens.run.comparisons import compare
 from ludens.run.plan import is_blind
-from ludens.run.report.charts import COLORS, Bar, BarChart, CurveChart, CurveLine
+from ludens.run.report.charts import COLORS, Bar, BarChart, CurveChart, CurveLine, curve_line
 from ludens.run.report.table import NOTHING, Column, Entry, RowKind, Source, Table, TableRow, Value
 from ludens.run.report.tables import percent, raw, replies
 from ludens.run.results import Row, SuiteResults
@@ -283,12 +283,14 @@ def _training(made: Standings) -> CurveChart | None:
     lines = []
     for number, column in enumerate(made.columns):
         ratings = made.ratings(column)
-        estimates = [ratings.rating(name) for _, name in steps]
-        means, lows, highs = ([getattr(e, part) for e in estimates] for part in ("mean", "low", "high"))
-        lines.append(CurveLine(column.title, means, number % COLORS, lows=lows, highs=highs))
+        lines.append(curve_line(column.title, [ratings.rating(name) for _, name in steps], number % COLORS))
+    return _curves("Rating over training", [step for step, _ in steps], lines)
+
+
+def _curves(title: str, points: Sequence[int], lines: Sequence[CurveLine]) -> CurveChart:
+    """Lines between the least and the greatest value, at least 0 to 1."""
     ends = [v for line in lines for v in (*line.values, *line.lows, *line.highs) if isfinite(v)]
-    low, high = min([0.0, *ends]), max([1.0, *ends])
-    return CurveChart("Rating over training", [str(step) for step, _ in steps], lines, high, low)
+    return CurveChart(title, [str(point) for point in points], lines, max([1.0, *ends]), min([0.0, *ends]))
 
 
 def rating_rows(results: SuiteResults) -> Iterator[tuple[str, str, str, Estimate]]:
@@ -384,7 +386,7 @@ def _with_notes(results: SuiteResults) -> Iterator[tuple[Row, int, Row]]:
     bare = {row.spec: row for row in results.rows if "notes" not in parse_spec(row.spec).options}
     for row in results.rows:
         number = re.search(r"\(notes (\d+)\)", row.name)
-        base = bare.get(without_notes(row.spec))
+        base = bare.get(with_notes(row.spec, ""))
         if number and base is not None and base is not row:
             yield row, int(number[1]), base
 
@@ -400,11 +402,8 @@ def improvement_charts(results: SuiteResults) -> list[CurveChart]:
         for color, base in enumerate(bases):
             by_round = {0: base, **{number: row for row, number, own in versions if own is base}}
             cells = [by_round[n].cells.get(task.name) if n in by_round else None for n in (0, *rounds)]
-            estimates = [cell.shown() if cell else UNKNOWN for cell in cells]
-            means, lows, highs = ([getattr(e, part) for e in estimates] for part in ("mean", "low", "high"))
-            lines.append(CurveLine(base.name, means, color % COLORS, lows=lows, highs=highs))
-        ends = [v for line in lines for v in (*line.values, *line.lows, *line.highs) if isfinite(v)]
-        low, high = min([0.0, *ends]), max([1.0, *ends])
+            estimates = [cell.shown() if cell else None for cell in cells]
+            lines.append(curve_line(base.name, estimates, color % COLORS))
         title = f"{task.name}: {task.metrics[0].name} after rounds of practice"
-        charts.append(CurveChart(title, [str(number) for number in (0, *rounds)], lines, high, low))
+        charts.append(_curves(title, (0, *rounds), lines))
     return charts

@@ -22,7 +22,7 @@ from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
 from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.rows import EpisodeRow, RowMaker
-from ludens.run.stats import Estimate, normalised
+from ludens.run.stats import Estimate, finite, normalised
 from ludens.run.task import OVERALL, entrant_seats
 from ludens.run.verify import verification_text
 
@@ -300,9 +300,9 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
         episodes=len(cell.episodes),
         planned=cell.planned,
         void=cell.void,
-        fallback_rate=_finite(cell.reply_stats.fallback_rate),
-        retried_rate=_finite(cell.reply_stats.retried_rate),
-        truncated_rate=_finite(cell.reply_stats.truncated_rate),
+        fallback_rate=finite(cell.reply_stats.fallback_rate),
+        retried_rate=finite(cell.reply_stats.retried_rate),
+        truncated_rate=finite(cell.reply_stats.truncated_rate),
         **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late", "replies", "truncated")},
         **asdict(cell.usage),
         other_calls=cell.other_usage.calls,
@@ -326,16 +326,12 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
 
 
 def _with_estimate(row: ResultRow, estimate: Estimate) -> ResultRow:
-    error = _finite(estimate.standard_error)
+    error = finite(estimate.standard_error)
     return replace(row, **_interval("", estimate), n=estimate.n, standard_error=error)
 
 
 def _interval(prefix: str, estimate: Estimate) -> dict[str, Any]:
-    return {f"{prefix}{part}": _finite(getattr(estimate, part)) for part in ("mean", "low", "high")}
-
-
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None
+    return {f"{prefix}{name}": number for name, number in estimate.interval().items()}
 
 
 def all_rows(results: Results) -> Iterator[dict[str, Any]]:

@@ -82,15 +82,9 @@ class ReferenceScores:
         """The summaries of what tables show, where all their tasks have a score."""
         suite = self.results.suite
         first = {task.name: self.table_estimate(row, task, task.metrics[0]) for task in suite.tasks}
-        combined = {}
-        for summary in suite.summaries:
-            if summary.combine is None or summary.metric is not None:
-                continue
-            names = summary.tasks or tuple(first)
-            scores = {name: estimate for name in names if (estimate := first.get(name)) is not None}
-            if scores and (len(scores) == len(names) or not summary.complete):
-                combined[summary.name] = summary.combine(scores)
-        return combined
+        scores = {name: estimate for name, estimate in first.items() if estimate is not None}
+        summaries = {each.name: each.of(scores, suite) for each in suite.summaries if each.metric is None}
+        return {name: estimate for name, estimate in summaries.items() if estimate is not None}
 
     def above(self, cell: Cell, metric: Metric) -> bool | None:
         """Whether a cell is significantly better than the blind baseline; None if that cannot be said."""

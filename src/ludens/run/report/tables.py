@@ -97,6 +97,12 @@ class MetricColumn:
         direction = "" if self.metric.higher_is_better else ", lower is better"
         return self.metric.name + (" %" if self.metric.percent else "") + direction
 
+    def published(self, source: Published) -> float | None:
+        """What a publication reports; of a metric that is not the first, only if it is named there."""
+        if self.first:
+            return source.values.get(self.task.name)
+        return source.further.get((self.task.name, self.metric.name))
+
     def value(self, row: Row, references: ReferenceScores | None = None) -> Value | None:
         """The value of an entrant, marked if not above the baseline; None if it did not play the task."""
         cell = row.cells.get(self.task.name)
@@ -163,14 +169,11 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
     for source in results.published:
-        quoted = [
-            source.values.get(s.task.name) if s.first else source.further.get((s.task.name, s.metric.name))
-            for s in metrics_shown
-        ]
+        quoted = [s.published(source) for s in metrics_shown]
         if any(value is not None for value in quoted):
             entries = [_source_label(source)]
-            entries += [_published(value, s.digits) for value, s in zip(quoted, metrics_shown, strict=True)]
-            entries += [_published(source.values.get(OVERALL))] if overall else []
+            entries += [quoted_value(v, s.digits) for v, s in zip(quoted, metrics_shown, strict=True)]
+            entries += [quoted_value(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
     notes = [*sentences(results), *_notes(results)]
     return Table(
@@ -195,7 +198,8 @@ def _value(estimate: Estimate | None, digits: int = 1) -> Entry:
     return NOTHING if estimate is None else Value(estimate, digits)
 
 
-def _published(value: float | None, digits: int = 1) -> Entry:
+def quoted_value(value: float | None, digits: int = 1) -> Entry:
+    """The entry of a published number."""
     return NOTHING if value is None else Value(exactly(value), digits, published=True)
 
 
@@ -227,7 +231,7 @@ def _notes(results: SuiteResults) -> Iterator[str]:
     for name in results.tasks:
         cells = {row.label: cell for row in results.rows if (cell := row.cells.get(name))}
         for label, cell in cells.items():
-            if cell.repeats:
+            if cell.episodes.repeats:
                 yield (
                     f"{name}: the {len(cell.episodes)} episodes of {label} share moves or pictures and count "
                     f"as {cell.episodes.distinct} in intervals."
@@ -300,7 +304,7 @@ def task_scores(results: SuiteResults) -> Table | None:
     for source in results.published if rows else ():
         summaries = summarise_published(results.suite, source.values)
         if summaries.keys() & set(names):
-            entries = [_published(summaries[name].mean if name in summaries else None) for name in names]
+            entries = [quoted_value(summaries[name].mean if name in summaries else None) for name in names]
             rows.append(TableRow("published", [_source_label(source), *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
     return Table("Scores over several tasks", columns, rows) if rows else None
@@ -344,7 +348,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         and (estimate := references.table_estimate(name, task, metric, raw=True)) is not None
     ]
     rows += [
-        TableRow("published", [_source_label(source), task, metric, _published(value)])
+        TableRow("published", [_source_label(source), task, metric, quoted_value(value)])
         for source in results.published
         for (task, metric), value in source.further.items()
         if task in results.tasks
@@ -431,25 +435,25 @@ def all_tables(results: SuiteResults, metrics: Sequence[str] = ()) -> list[Table
 def standard_deviations(results: SuiteResults) -> Table | None:
     """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
     published = {task for source in results.published for task in source.deviations}
-    measured = [column for column in metric_columns(results) if column.task.name in published]
-    if not measured:
+    columns = [column for column in metric_columns(results) if column.task.name in published]
+    if not columns:
         return None
     spreads = [
-        (kind_of(row), labelled(row), [_spread(results, column, row) for column in measured])
+        (kind_of(row), labelled(row), [_spread(results, column, row) for column in columns])
         for row in results.rows
     ]
     spreads += [
-        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in measured])
+        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in columns])
         for source in results.published
         if source.deviations
     ]
     rows = [
-        TableRow(kind, [label, *(_published(v, c.digits) for v, c in zip(values, measured, strict=True))])
+        TableRow(kind, [label, *(quoted_value(v, c.digits) for v, c in zip(values, columns, strict=True))])
         for kind, label, values in spreads
     ]
-    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in measured)]
+    heads = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in columns)]
     notes = ["Of one policy measured over all episodes (-exploitability) ours is the standard error."]
-    return Table("Standard deviations over episodes", columns, rows, notes)
+    return Table("Standard deviations over episodes", heads, rows, notes)
 
 
 def _spread(results: SuiteResults, column: MetricColumn, row: Row) -> float | None:
