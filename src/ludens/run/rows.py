@@ -267,10 +267,10 @@ class RowMaker:
 
     def measure(self, row: EpisodeRow, episode: Episode) -> None:
         """Compute the metrics of an episode that is not void."""
-        played = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
+        result = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
         measured = self.measured[row.task]
-        row.labels = {m.name: Counter(m.labels(played)) for m in measured if m.labels is not None}
-        row.values = [_value(metric, played) for metric in measured]
+        row.labels = {m.name: Counter(m.labels(result)) for m in measured if m.labels is not None}
+        row.values = [_value(metric, result) for metric in measured]
 
     def _facts(self, job: Job, episode: Episode) -> EpisodeRow:
         seats = entrant_seats(self.tasks[job.task], job.seating)
@@ -292,9 +292,9 @@ class RowMaker:
         )  # fmt: skip
 
 
-def _value(metric: Metric, played: EpisodeResult) -> Any:
+def _value(metric: Metric, result: EpisodeResult) -> Any:
     """The value of an episode; one that is a number is a plain one, which every format can write."""
-    value = metric.value(played)
+    value = metric.value(result)
     return float(value) if metric.paired and value is not None else value
 
 

@@ -44,11 +44,11 @@ def both_of(
         name: Name of the metric.
     """
 
-    def value(played: EpisodeResult) -> Marks | None:
+    def value(result: EpisodeResult) -> Marks | None:
         if right is None:
-            marks: Marks | None = played.episode.facts.get(MARKS)
+            marks: Marks | None = result.episode.facts.get(MARKS)
             return marks
-        answer = right(played)
+        answer = right(result)
         return None if answer is None else "1" if answer else "0"
 
     return Metric(

@@ -103,18 +103,18 @@ def seatings(game: Game) -> tuple[Seating, ...]:
     )
 
 
-def rival_return(played: EpisodeResult) -> float:
+def rival_return(result: EpisodeResult) -> float:
     """The mean return over the seats of the other side."""
-    others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
+    others = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
     return sum(others) / len(others)
 
 
-def score(played: EpisodeResult) -> float:
+def score(result: EpisodeResult) -> float:
     """1 for the side with the higher return, 1/2 for both if they are equal; who forfeits has lost."""
-    if played.episode.status == "forfeit":
-        return float(played.episode.culprit not in played.seats)
-    own, other = own_return(played), rival_return(played)
-    return 0.5 if own == other else float(own > other)
+    if result.episode.status == "forfeit":
+        return float(result.episode.culprit not in result.seats)
+    own, rival = own_return(result), rival_return(result)
+    return 0.5 if own == rival else float(own > rival)
 
 
 SCORE = mean_of("score", score, percent=True, about="1 for a win, 1/2 for a draw")
@@ -175,7 +175,7 @@ class Arena(SuiteBuilder):
         setting, seats = setting_of(game), seatings(game)
         if self.against:
             seats = tuple(
-                {seat: self.against if who == RIVAL else who for seat, who in seating.items()}
+                {seat: self.against if player == RIVAL else player for seat, player in seating.items()}
                 for seating in seats
             )
         choices = {"both": (True, False) if setting.tells else (True,), "true": (True,), "false": (False,)}

@@ -18,8 +18,8 @@ from ludens.run.comparisons import blind_control, compare, joint_clusters
 from ludens.run.stats import clustered_mean, mean, rate
 from ludens.run.task import EpisodeResult, Observation, cluster_of, groups_of, mean_of, rate_of
 
-NEVER = rate_of("won", lambda played: None)
-VALUE = mean_of("value", lambda played: None)
+NEVER = rate_of("won", lambda result: None)
+VALUE = mean_of("value", lambda result: None)
 
 
 def test_by_hand() -> None:
@@ -40,7 +40,7 @@ def test_only_what_seeds_share_is_a_cluster() -> None:
 
 def test_a_game_without_dice_counts_once() -> None:
     """Two players without dice on a board that no seed changes play one game, on however many seeds."""
-    lost = rate_of("lost", lambda played: played.episode.returns["o"] < 0)
+    lost = rate_of("lost", lambda result: result.episode.returns["o"] < 0)
     for spec, games in (("tic_tac_toe", 1), ("tic_tac_toe?opening=2", 6)):
         game = make(spec)
         seats = {seat: agent("bot/first", game) for seat in game.seats}

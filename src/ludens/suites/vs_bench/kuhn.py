@@ -175,8 +175,8 @@ class Mixed(Agent):
         return Reply(action, action)
 
 
-def _answer(played: EpisodeResult) -> tuple[str, str]:
-    return played.episode.facts["infoset"], played.episode.facts["action"]
+def _answer(result: EpisodeResult) -> tuple[str, str]:
+    return result.episode.facts["infoset"], result.episode.facts["action"]
 
 
 def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:
