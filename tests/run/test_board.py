@@ -93,7 +93,7 @@ def test_packs_of_one_player_are_pooled(packs: Path, tmp_path: Path) -> None:
     cells = entry.cells["turns"]
     assert [len(cell.episodes) for cell in cells] == [2, 2]
     metric = section.results.tasks["turns"].metrics[0]
-    pooled, alone = entry.estimate("turns", metric), [cell.shown(metric) for cell in cells]
+    pooled, alone = entry.estimate("turns", metric), [cell.table_estimate(metric) for cell in cells]
     assert pooled is not None
     assert pooled.mean == pytest.approx(sum(estimate.mean for estimate in alone) / 2)
     assert pooled.n == 4

@@ -100,7 +100,7 @@ async def test_the_page_of_a_run_has_the_numbers_of_the_report(reported_runs: Pa
     for row in found.rows:
         assert row.label in tags.text
         for cell in row.cells.values():
-            assert f"{cell.shown().mean:.1f}" in tags.text
+            assert f"{cell.table_estimate().mean:.1f}" in tags.text
     assert "the <server> is away" in tags.text
     assert "not significantly better with pictures than blind" in tags.text
     assert "<svg" in text

@@ -49,12 +49,12 @@ def estimates(scores: Sequence[dict[str, Any]], plan: Plan) -> dict[str, Estimat
     whole, maker = suite(plan.suite), RowMaker.of(plan)
     cells: dict[str, Cell] = {}
     for name, chosen in plan.chosen.items():
-        reader = CellReader(ENTRANT, chosen, Path(), maker.measured[name])
+        reader = CellReader(ENTRANT, chosen, Path(), maker.metrics_of[name])
         rows = [row for row in scores if row["task"] == name]
         if rows:
             reader.add(rows)
             cells[name] = reader.cell(len(rows), whole.anchors.get(name))
-    tasks = {name: cell.shown() for name, cell in cells.items()}
+    tasks = {name: cell.table_estimate() for name, cell in cells.items()}
     return {**tasks, **summarise(whole, cells)}
 
 

@@ -72,13 +72,13 @@ class PlanCheck:
             return BadFile(f"{head.key!r} in {str(self._folder)!r} is not planned any more: {error}")
         return self._plan_edited(head, "it is not planned there")
 
-    def _plan_edited(self, head: Head, what: str) -> PlanEdited:
+    def _plan_edited(self, head: Head, change: str) -> PlanEdited:
         file = str(self._folder / "run.json")
-        return PlanEdited(f"{file!r} was edited after {head.key!r} was played ({what}): restore that file.")
+        return PlanEdited(f"{file!r} was edited after {head.key!r} was played ({change}): restore that file.")
 
-    def _line_edited(self, head: Head, what: str, shard: str) -> BadFile:
+    def _line_edited(self, head: Head, fault: str, shard: str) -> BadFile:
         file = str(self._folder / shard)
-        return BadFile(f"{file!r} was edited: {head.key!r} {what}; {repair_hint(self._folder)}")
+        return BadFile(f"{file!r} was edited: {head.key!r} {fault}; {repair_hint(self._folder)}")
 
     def _differences(self, head: Head, job: Job, episode: Episode) -> Iterator[str]:
         plan, task = self._plan, self._plan.task_snapshot.get(job.task)

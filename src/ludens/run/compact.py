@@ -67,13 +67,13 @@ def compact(folder: Path) -> CompactResult:
                 index.open("wb") as lines,
             ):
                 lines.write(header(plan, maker))
-                for rows, stored in _groups(folder, reader):
+                for rows, raw_lines in _groups(folder, reader):
                     for row in rows:
                         place = {"shard": PARQUET, "offset": len(checksums), "length": 1}
                         checksums.append(row["checksum"])
                         row.pop("measured", None)
                         lines.write(orjson.dumps({**row, **place}, option=orjson.OPT_APPEND_NEWLINE))
-                    writer.write_table(_table(pa, rows, stored), row_group_size=_GROUP)
+                    writer.write_table(_table(pa, rows, raw_lines), row_group_size=_GROUP)
             with partial.open("rb") as file:
                 os.fsync(file.fileno())
             after = partial.stat().st_size

@@ -210,9 +210,9 @@ def prepare(spec: str, seeds: range, workers: int = 0) -> None:
     for number, _ in enumerate(results, 1):
         if monotonic() - reported > 10 or number == len(starts):
             reported = monotonic()
-            left = (reported - began) / number * (len(starts) - number) / 60
+            minutes = (reported - began) / number * (len(starts) - number) / 60
             counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
-            print(f"{spec}: {counts}, {left:.1f} minutes left")
+            print(f"{spec}: {counts}, {minutes:.1f} minutes left")
 
 
 def _chunk(spec: str, start: int) -> None:

@@ -121,7 +121,7 @@ class RowReader:
         if not self.lines.unread():
             return
         if self.done is None:
-            rows = (row for row in self._index_lines(0) if _finished(row))
+            rows = (row for row in self._index_lines(0) if _is_finished(row))
             self.done = {row["key"] for row in rows}
         for head, data, location, line in self.lines.read():
             length = 1 if location.shard == PARQUET else len(line)
@@ -171,11 +171,11 @@ class RowReader:
     def _complete(self, row: RowDict, episode: Episode | None = None) -> RowDict:
         """The row, with its metrics if it has none."""
         if "values" not in row and row.get("status") != "void" and self._maker is not None:
-            measured = EpisodeRow.from_dict(row)
+            whole = EpisodeRow.from_dict(row)
             if episode is None:
-                episode = read_episode(self.folder, measured.key, measured.location)
-            self._maker.measure(measured, episode)
-            row["measured"] = measured
+                episode = read_episode(self.folder, whole.key, whole.location)
+            self._maker.measure(whole, episode)
+            row["measured"] = whole
         return row
 
     def _valid_header(self) -> bool:
@@ -220,7 +220,7 @@ class RowReader:
                     ):
                         raise StaleIndex
                     ends[shard] = end + length
-                    if self.done is not None and _finished(row):
+                    if self.done is not None and _is_finished(row):
                         self.done.add(row["key"])
                 except (LookupError, TypeError, ValueError, AttributeError, OSError):
                     raise StaleIndex from None
@@ -244,7 +244,7 @@ class RowReader:
             raise StaleIndex from None
 
 
-def _finished(row: RowDict) -> bool:
+def _is_finished(row: RowDict) -> bool:
     return row.get("status") != "void" and SKIPPED not in row and SEALED not in row
 
 

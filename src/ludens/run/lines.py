@@ -191,12 +191,12 @@ class LineReader:
 
 def read_lines(folder: Path) -> Iterator[StoredLine]:
     """Every complete line of a run, without further lines of a key that is finished."""
-    finished = set[str]()
+    finished_keys = set[str]()
     for line in LineReader(folder).read():
-        if line.head.key not in finished:
+        if line.head.key not in finished_keys:
             yield line
         if not line.head.void:
-            finished.add(line.head.key)
+            finished_keys.add(line.head.key)
 
 
 def iter_records(folder: Path) -> Iterator[Record]:

@@ -48,12 +48,12 @@ def _with_preset(text: str, preset: str) -> str:
         raise UnknownName("preset", preset, PRESETS)
     spec = parse_spec(text)
     own_options = {ALIASES.get(name, name) for name in spec.options}
-    added = {
+    options = {
         name: value
         for name, value in PRESETS[preset].items()
         if name not in own_options and (name != "reasoning_effort" or spec.kind in _BUDGETED)
     }
-    return str(Spec(spec.name, spec.address, {**added, **spec.options}))
+    return str(Spec(spec.name, spec.address, {**options, **spec.options}))
 
 
 def seated_name(name: str, players: Mapping[str, str]) -> str:
@@ -116,10 +116,10 @@ def settings_text(name: str, spec: str) -> str:
         "memory": "memory {}",
         "act": "by {}",
     }
-    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
+    in_name = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
     settings = prompt_settings(spec).items()
     return ", ".join(
-        words[option].format(value) for option, value in settings if f"{option}={value}" not in named
+        words[option].format(value) for option, value in settings if f"{option}={value}" not in in_name
     )
 
 
@@ -148,14 +148,14 @@ def entrants_of(
     full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
         raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
-    chosen = list(names) if names else short_names(full)
+    all_names = list(names) if names else short_names(full)
     for name in names:
         if not name or name != one_line(name):
             raise BadOption(f"{name!r} is no name for an entrant: a name is one line of printable text.")
-    repeated = [name for name, times in Counter(chosen).items() if times > 1]
+    repeated = [name for name, times in Counter(all_names).items() if times > 1]
     if repeated:
         raise BadOption(f"two entrants have the name {repeated[0]!r}.")
-    entrants = dict(zip(chosen, full, strict=True))
+    entrants = dict(zip(all_names, full, strict=True))
     if blind_control is False:
         return Entrants(entrants)
     models = {name: spec for name, spec in entrants.items() if is_model(spec)}
@@ -173,13 +173,13 @@ def entrants_of(
 def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
     spec = parse_spec(text)
     if is_model(text):
-        added = {**prompt_options, "templates": templates} if templates else prompt_options
-        for option, value in added.items():
+        options = {**prompt_options, "templates": templates} if templates else prompt_options
+        for option, value in options.items():
             if spec.options.get(option, value) != value:
                 raise BadOption(
                     f"{spec.name} has {option}={spec.options[option]}, but --{option} is {value}: drop one."
                 )
-        return str(Spec(spec.name, spec.address, {**spec.options, **added}))
+        return str(Spec(spec.name, spec.address, {**spec.options, **options}))
     if near := provider_spec(spec.name):
         raise UnknownName("agent", spec.name, [near])
     if prompt_options:
@@ -217,13 +217,13 @@ def short_names(specs: Sequence[str]) -> list[str]:
         list(specs),
     )
     counts = [Counter(names) for names in choices]
-    named: list[str] = []
+    names_of_all: list[str] = []
     for place, spec in enumerate(specs):
         unique = (
             names[place] for names, count in zip(choices, counts, strict=True) if count[names[place]] == 1
         )
-        named.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
-    return named
+        names_of_all.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
+    return names_of_all
 
 
 TRAINING = range(500_000, 2**40)
@@ -232,9 +232,9 @@ HELD_BACK = range(2**41, 2**41 + 10**6)
 """Seeds for a last evaluation: neither training nor another run plays them."""
 
 
-def overlap(some: range, others: range) -> bool:
+def overlap(first: range, second: range) -> bool:
     """Whether ranges without gaps have a number in common."""
-    return max(some.start, others.start) < min(some.stop, others.stop)
+    return max(first.start, second.start) < min(first.stop, second.stop)
 
 
 MAX_SAMPLES = 10_000
@@ -314,7 +314,7 @@ class Plan:
     @property
     def opponents(self) -> set[str]:
         """The specs of the players whom the suite seats."""
-        return {who for task in self.chosen.values() for who in task.opponents}
+        return {player for task in self.chosen.values() for player in task.opponents}
 
     @cached_property
     def matches(self) -> dict[str, tuple[str, str]]:
@@ -401,7 +401,7 @@ class Plan:
 
     def seat_specs(self, seating: Mapping[str, str], entrant: str) -> dict[str, str]:
         players = {MODEL: self.spec(entrant), RIVAL: self.rival(entrant)}
-        return {seat: players.get(who, who) for seat, who in seating.items()}
+        return {seat: players.get(player, player) for seat, player in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
         return entrant_seats(self.chosen[job.task], job.seating)
@@ -432,8 +432,8 @@ class Plan:
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
         # Entrants may be added to a plan of matches; the hashes of its jobs name who has played.
-        who = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
-        return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
+        players = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
+        return hash_json([players, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
     @cached_property
     def _cell_hash(self) -> Callable[[str, str], str]:
@@ -485,9 +485,9 @@ class JobList:
                 for task, places, entrants in cells:
                     if index < places:
                         seed, seating = task.placed(index)
-                        for who in entrants:
-                            key = job_key(who, task.name, plan.seed + seed, seating, sample)
-                            yield Job(key, who, task.name, plan.seed + seed, seating, sample)
+                        for entrant in entrants:
+                            key = job_key(entrant, task.name, plan.seed + seed, seating, sample)
+                            yield Job(key, entrant, task.name, plan.seed + seed, seating, sample)
 
 
 def hash_json(value: Any) -> str:

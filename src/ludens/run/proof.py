@@ -68,14 +68,16 @@ class PackProof:
     @property
     def proven(self) -> dict[str, str]:
         """What was proven, by name."""
-        counts, asked = self.run.verified, sum(again.asked for again in self.run.again.values())
+        counts, prompts = self.run.verified, sum(again.asked for again in self.run.again.values())
         bots = self.bots
         statements = {
             "rules": f"{plural(counts.moves, 'move')}: who acts, what is legal, returns, facts and status",
             "pictures": f"{plural(counts.pictures, 'picture')} drawn again, with the recorded hashes"
             if counts.pictures
             else "",
-            "prompts": f"{plural(asked, 'prompt')} built again, with the recorded hashes" if asked else "",
+            "prompts": f"{plural(prompts, 'prompt')} built again, with the recorded hashes"
+            if prompts
+            else "",
             "parsing": f"{plural(counts.replies, 'reply')} read again: verdicts, retries and fallbacks"
             if counts.replies
             else "",
@@ -253,14 +255,14 @@ def _check_complete(pack: Pack) -> None:
     if repeated is not None:
         raise BadPack(f"it has the episode {repeated!r} more than once.")
     if planned > len(counts):
-        missing = next(job.key for job in pack.plan.jobs if job.key not in counts)
+        first_missing = next(job.key for job in pack.plan.jobs if job.key not in counts)
         raise BadPack(
-            f"{planned:,} episodes are planned, and it has {len(counts):,}: {missing!r} is missing."
+            f"{planned:,} episodes are planned, and it has {len(counts):,}: {first_missing!r} is missing."
         )
     for key, job in zip(pack.keys, pack.plan.jobs, strict=False):
         if key != job.key:
-            known = key in {job.key for job in pack.plan.jobs}
-            problem = "is not in its place" if known else "is not an episode of its plan"
+            is_planned = key in {job.key for job in pack.plan.jobs}
+            problem = "is not in its place" if is_planned else "is not an episode of its plan"
             raise BadPack(f"{key!r} {problem}.")
     if planned < len(counts):
         raise BadPack(f"{pack.keys[planned]!r} is not an episode of its plan.")
@@ -272,11 +274,11 @@ def _other_prompts(pack: Pack, result: RunVerification) -> Iterator[tuple[str, s
             yield key, "its prompts are others than those that this Ludens builds."
 
 
-def _other_results(claims: Sequence[Claim], measured: Sequence[Claim]) -> Iterator[tuple[str, str]]:
-    if [astuple(one)[:3] for one in claims] != [astuple(one)[:3] for one in measured]:
+def _other_results(claims: Sequence[Claim], own_claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+    if [astuple(one)[:3] for one in claims] != [astuple(one)[:3] for one in own_claims]:
         yield "results", "they are not those of the entrants, tasks and metrics of its plan."
         return
-    for ours, theirs in zip(measured, claims, strict=True):
+    for ours, theirs in zip(own_claims, claims, strict=True):
         if not all(map(_close, astuple(ours)[3:], astuple(theirs)[3:])):
             name = f"{theirs.entrant}, {theirs.task}, {theirs.metric}"
             yield name, f"the pack says {_number(theirs)}, and its episodes give {_number(ours)}."

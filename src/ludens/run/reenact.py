@@ -179,9 +179,9 @@ class _Witness(Observer):
         for move in event.moves:
             expected = recorded.get(move.seat)
             if expected is None or expected.action != move.action:
-                said = "nothing" if expected is None else repr(shorten(expected.action))
+                expected_action = "nothing" if expected is None else repr(shorten(expected.action))
                 raise ReplayMismatch(
-                    f"the move of {move.seat} in step {event.step} is {said}, but "
+                    f"the move of {move.seat} in step {event.step} is {expected_action}, but "
                     f"{self._episode.seats[move.seat]} plays {shorten(move.action)!r} there."
                 )
 

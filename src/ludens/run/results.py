@@ -159,9 +159,9 @@ class SuiteResults:
             for name in (a, b):
                 if (name, seatings) not in by_seed:
                     by_seed[name, seatings] = seed_means(cells[name].paired_values(metric), seatings)
-            left, right = by_seed[a, seatings], by_seed[b, seatings]
+            ours, theirs = by_seed[a, seatings], by_seed[b, seatings]
             clusters = joint_clusters(cells[a].episodes.clusters(), cells[b].episodes.clusters())
-            yield compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task.name)
+            yield compare_seeds(metric, ours, theirs, seatings, clusters, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class RunReader:
     def _open(self, direct: bool) -> None:
         maker = self._maker
         self._cells = {
-            (entrant, name): CellReader(entrant, task, self.folder, maker.measured[name])
+            (entrant, name): CellReader(entrant, task, self.folder, maker.metrics_of[name])
             for name, task in maker.tasks.items()
             for entrant in self.plan.playing(task)
         }
@@ -358,7 +358,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
         if not some or (summary.complete and len(some) < len(tasks)):
             continue
         if summary.combine is not None:
-            estimates = {name: cell.shown(metric) for name, cell in some.items()}
+            estimates = {name: cell.table_estimate(metric) for name, cell in some.items()}
             if all(estimate.n for estimate in estimates.values()):
                 summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:

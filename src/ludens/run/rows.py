@@ -140,15 +140,17 @@ class EpisodeRow:
     @staticmethod
     def from_dict(row: Mapping[str, Any]) -> EpisodeRow:
         """From a line of the index."""
-        known = dict(row)
+        values = dict(row)
         for name in ("usage", "other_usage"):
-            if name in known:
-                known[name] = Usage(*known[name])
-        if "values" in known:
-            known["values"] = [decoded(value) for value in known["values"]]
-        if "labels" in known:
-            known["labels"] = {metric: dict(label_counts(pairs)) for metric, pairs in known["labels"].items()}
-        return EpisodeRow(**known)
+            if name in values:
+                values[name] = Usage(*values[name])
+        if "values" in values:
+            values["values"] = [decoded(value) for value in values["values"]]
+        if "labels" in values:
+            values["labels"] = {
+                metric: dict(label_counts(pairs)) for metric, pairs in values["labels"].items()
+            }
+        return EpisodeRow(**values)
 
 
 _NAMES = tuple(f.name for f in fields(EpisodeRow))
@@ -244,7 +246,7 @@ class RowMaker:
     def __init__(self, tasks: Mapping[str, Task], extra: Sequence[Metric] = ()) -> None:
         self.tasks = tasks
         # The task's metrics first, and in place of others of the same name.
-        self.measured = {
+        self.metrics_of = {
             name: tuple({m.name: m for m in (*task.metrics, *extra, *task.metrics)}.values())
             for name, task in tasks.items()
         }
@@ -268,7 +270,7 @@ class RowMaker:
     def measure(self, row: EpisodeRow, episode: Episode) -> None:
         """Compute the metrics of an episode that is not void."""
         result = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
-        measured = self.measured[row.task]
+        measured = self.metrics_of[row.task]
         row.labels = {m.name: Counter(m.labels(result)) for m in measured if m.labels is not None}
         row.values = [_value(metric, result) for metric in measured]
 
@@ -304,15 +306,15 @@ _SUFFIXES = (".py", ".md", ".toml", ".json", ".txt")
 
 def code_hash(maker: RowMaker) -> str:
     """A hash of the code that decides what is in rows: games, suites, and modules that define metrics."""
-    metrics = [metric for measured in maker.measured.values() for metric in measured]
+    metrics = [metric for measured in maker.metrics_of.values() for metric in measured]
     functions = (part for metric in metrics for part in (metric.value, metric.labels))
     modules = {name for part in functions for name in _modules(part)}
-    known = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
-    names = {task: [metric.name for metric in measured] for task, measured in maker.measured.items()}
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
+    names = {task: [metric.name for metric in measured] for task, measured in maker.metrics_of.items()}
     digest = blake2b(orjson.dumps(names), digest_size=12)
     root = Path(__file__).parents[1]
     digest.update(_source_hash(root))
-    for file in known:
+    for file in files:
         if file is not None and root not in (path := Path(file)).parents and path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()

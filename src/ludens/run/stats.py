@@ -346,12 +346,12 @@ def classification(pairs: Iterable[tuple[str | Set[str], str | None]]) -> Classi
     counts as the truth; a wrong one is divided equally among the right labels.
     """
     cells: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
-    right = asked = unreadable = 0
+    right = total = unreadable = 0
     for truth, answer in pairs:
         accepted = {truth} if isinstance(truth, str) else truth
         if not accepted:
             raise ValueError("the truth needs at least one label")
-        asked += 1
+        total += 1
         right += answer in accepted
         unreadable += answer is None
         if answer is not None and answer in accepted:
@@ -366,7 +366,7 @@ def classification(pairs: Iterable[tuple[str | Set[str], str | None]]) -> Classi
     per_label = {label: _score(confusion, i) for i, label in enumerate(labels)}
     macro = fsum(score.f1 for score in per_label.values()) / len(labels) if labels else nan
     return Classification(
-        rate(right, asked), per_label, macro, labels, (*labels, UNREADABLE), confusion, unreadable
+        rate(right, total), per_label, macro, labels, (*labels, UNREADABLE), confusion, unreadable
     )
 
 
@@ -533,17 +533,17 @@ def games_needed(a: Estimate, b: Estimate | float) -> int | None:
         a: One player.
         b: The other player, or a number.
     """
-    other = _as_estimate(b)
-    apart = abs(a.mean - other.mean)
-    if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(other.standard_error):
+    second = _as_estimate(b)
+    apart = abs(a.mean - second.mean)
+    if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(second.standard_error):
         return None
-    if apart > Z * hypot(a.standard_error, other.standard_error):
+    if apart > Z * hypot(a.standard_error, second.standard_error):
         return 0
     # va / (na + g) + vb / (nb + g) = target, solved for g.
     target = (apart / (Z + NormalDist().inv_cdf(POWER))) ** 2
-    va, vb = a.n * a.standard_error**2 / target, other.n * other.standard_error**2 / target
-    half = (va + vb - a.n - other.n) / 2
-    more = half + sqrt(max(half**2 + va * other.n + vb * a.n - a.n * other.n, 0.0))
+    va, vb = a.n * a.standard_error**2 / target, second.n * second.standard_error**2 / target
+    half = (va + vb - a.n - second.n) / 2
+    more = half + sqrt(max(half**2 + va * second.n + vb * a.n - a.n * second.n, 0.0))
     return max(0, ceil(more - 1e-9))
 
 

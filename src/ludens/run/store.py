@@ -121,7 +121,7 @@ class Store:
             _check_same_plan(folder, plan)
         else:
             partial = folder / "run.json.part"  # left behind by a crash while it is written
-            if any(other != partial for other in folder.iterdir()):
+            if any(path != partial for path in folder.iterdir()):
                 raise BadOption(f"the folder {str(folder)!r} is not empty and contains no run.")
             try:
                 write_atomically(file, plan.to_json())

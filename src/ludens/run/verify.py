@@ -98,8 +98,8 @@ def verification_text(folder: Path) -> str:
     if verified.proven == verified.planned:
         return f"verified: all {verified.planned:,} episodes, on {when}."
     if verified.finished:
-        missing = verified.planned - verified.present
-        return f"not verified: {missing:,} of {verified.planned:,} episodes were missing on {when}."
+        absent = verified.planned - verified.present
+        return f"not verified: {absent:,} of {verified.planned:,} episodes were missing on {when}."
     share = f"{verified.proven:,} of {verified.planned:,} planned episodes"
     return f"verified: {share}, on {when}; the run is unfinished."
 
@@ -236,11 +236,11 @@ def _survey(
     """Which episodes are there, before any is verified, and the places of the lines to verify."""
     if not lines:
         raise BadFile(f"{str(folder)!r} contains no episodes.")
-    keys, finished = {job.key for job in plan.jobs}, read_finished(folder)
-    result = RunVerification(len(lines), planned=len(keys), finished=finished is not None)
-    played, places = set[str](), list[Location]()
+    keys, recorded = {job.key for job in plan.jobs}, read_finished(folder)
+    result = RunVerification(len(lines), planned=len(keys), finished=recorded is not None)
+    finished_keys, places = set[str](), list[Location]()
     for number, (head, location) in enumerate(lines, 1):
-        if head.key in played:
+        if head.key in finished_keys:
             result.repeated.append(head.key)
             result.failures.append((head.key, f"line {number} repeats an episode that was finished before."))
             continue
@@ -249,12 +249,12 @@ def _survey(
         if head.key not in keys:
             result.unplanned.append(head.key)
         if not head.void:
-            played.add(head.key)
-    result.present = len(played & keys)
-    result.missing = [job.key for job in plan.jobs if job.key not in played]
-    if finished not in (None, len(keys)):
+            finished_keys.add(head.key)
+    result.present = len(finished_keys & keys)
+    result.missing = [job.key for job in plan.jobs if job.key not in finished_keys]
+    if recorded not in (None, len(keys)):
         reason = (
-            f"{len(keys):,} episodes are planned, but {FINISHED} says {finished:,}: one of them was edited."
+            f"{len(keys):,} episodes are planned, but {FINISHED} says {recorded:,}: one of them was edited."
         )
         result.failures.append(("run.json", reason))
     return result, places

@@ -180,5 +180,5 @@ def test_standings_of_a_run(tmp_path: Path) -> None:
     assert sum(together.alpha_rank.values()) == pytest.approx(1)
     assert standings_of(results) is made
     for upset in made.upsets:
-        assert upset.played.cell.read(upset.played.place).key == upset.played.key
+        assert upset.match.cell.read(upset.match.place).key == upset.match.key
         assert upset.chance < 0.5

@@ -73,13 +73,13 @@ def test_metrics_and_normalised_scores(suite: SuiteResults) -> None:
     assert row(suite, "guesser").cells["see"].metrics == {"exact": rate(0, 8)}
     duel = row(suite, "random").cells["duel"]
     assert duel.normalised == normalised(duel.metrics["return"], -1.0, 1.0)
-    assert duel.shown() == duel.normalised
-    assert row(suite, "seer").cells["see"].shown().mean == 100.0
+    assert duel.table_estimate() == duel.normalised
+    assert row(suite, "seer").cells["see"].table_estimate().mean == 100.0
 
 
 def test_overall_is_computed_from_what_tables_show(suite: SuiteResults) -> None:
     for one in suite.rows:
-        shown = {name: cell.shown() for name, cell in one.cells.items()}
+        shown = {name: cell.table_estimate() for name, cell in one.cells.items()}
         assert one.overall == macro_average(shown)
 
 
@@ -241,7 +241,7 @@ def test_summaries_need_their_tasks_unless_they_take_what_was_played(suite: Suit
         Summary("pooled", tasks=("turns",), metric=RETURN),
     )
     found = summarise(replace(suite.suite, summaries=summaries), cells)
-    both = macro_average({name: cell.shown() for name, cell in cells.items()})
+    both = macro_average({name: cell.table_estimate() for name, cell in cells.items()})
     assert list(found) == ["two", "played", "won", "pooled"]
     assert found["two"] == found["played"] == both
     assert found["won"].mean == 100 * cells["turns"].metrics["won"].mean

@@ -45,33 +45,33 @@ class AdaptiveSource:
     def __call__(self) -> list[Job]:
         plan = self._store.plan
         rated = {name for name, task in plan.chosen.items() if task.motive == "competitive"}
-        waiting, played = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
-        others: list[Job] = []
+        waiting, seeds = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
+        unrated: list[Job] = []
         for job in plan.jobs:
             if job.key in self._store.done:
                 if job.task in rated:
-                    played[job.entrant].add(job.seed)
+                    seeds[job.entrant].add(job.seed)
             else:
-                (waiting[job.entrant] if job.task in rated else others).append(job)
+                (waiting[job.entrant] if job.task in rated else unrated).append(job)
         first = {plan.seed + task.first_seed + n for task in plan.chosen.values() for n in range(FIRST_SEEDS)}
         if block := [job for jobs in waiting.values() for job in jobs if job.seed in first]:
             return block
         if rated and not self.reason:
-            if chosen := self._choose(waiting, played):
-                return chosen
+            if informative := self._choose(waiting, seeds):
+                return informative
             self.reason = self._conclude(sum(map(len, waiting.values())))
-        return others
+        return unrated
 
-    def _conclude(self, left: int) -> str:
+    def _conclude(self, games: int) -> str:
         if self._certain:
-            return f"the order is certain at {self._level:g}; {plural(left, 'game')} were not needed."
-        rest = f"; the {plural(left, 'game')} that are left would tell little about it" if left else ""
+            return f"the order is certain at {self._level:g}; {plural(games, 'game')} were not needed."
+        rest = f"; the {plural(games, 'game')} that are left would tell little about it" if games else ""
         return f"the order is not certain at {self._level:g}{rest}."
 
-    def _choose(self, waiting: dict[str, list[Job]], played: dict[str, set[int]]) -> list[Job]:
+    def _choose(self, waiting: dict[str, list[Job]], seeds: dict[str, set[int]]) -> list[Job]:
         """The next block: the matches that tell most about neighbours whose order is not certain."""
         ratings = self._ratings()
-        looks = 1 + max(0, max(map(len, played.values())) - FIRST_SEEDS) // MORE_SEEDS
+        looks = 1 + max(0, max(map(len, seeds.values())) - FIRST_SEEDS) // MORE_SEEDS
         open_pairs = self.open_pairs(ratings, looks)
         self._certain = not open_pairs
         if self._certain:
@@ -91,8 +91,8 @@ class AdaptiveSource:
         """Neighbours in the order, blind controls left out, whose places are not certain at this look."""
         order = [name for name in ratings.order if name not in self._store.plan.controls]
         pairs = list(pairwise(order))
-        allowed = (1 - self._level) * 6 / (pi * looks) ** 2 / max(len(pairs), 1)
-        return [pair for pair in pairs if ratings.chance_above(*pair) < 1 - allowed]
+        risk = (1 - self._level) * 6 / (pi * looks) ** 2 / max(len(pairs), 1)
+        return [pair for pair in pairs if ratings.chance_above(*pair) < 1 - risk]
 
     def _ratings(self) -> Ratings:
         self._store.index_shards()

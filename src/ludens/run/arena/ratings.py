@@ -62,7 +62,7 @@ class _Design:
     """Groups x kinds of games x (wins, draws, losses)."""
     strata: np.ndarray
     """The task of each group."""
-    added: np.ndarray
+    prior_counts: np.ndarray
     """Kinds of games x (wins, draws, losses): what is added to the counts."""
 
     @staticmethod
@@ -71,7 +71,7 @@ class _Design:
 
         entrants = tuple(dict.fromkeys(name for game in games for name in (game.first, game.second)))
         tasks = tuple(dict.fromkeys(game.task for game in games))
-        drawn = {game.task for game in games if game.score == 0.5}
+        with_draws = {game.task for game in games if game.score == 0.5}
         seats = dict.fromkeys((game.task, game.seating // 2) for game in games)
         both = {game.task: set[int]() for game in games}
         for game in games:
@@ -80,7 +80,7 @@ class _Design:
         names = (
             *(("strength", name) for name in entrants),
             *(("advantage", task, str(number)) for task, number in advantages),
-            *(("draws", task) for task in tasks if task in drawn),
+            *(("draws", task) for task in tasks if task in with_draws),
         )
         place = {name: number for number, name in enumerate(names)}
         kinds = {(g.first, g.second, g.task, g.seating): 0 for g in games}
@@ -92,7 +92,7 @@ class _Design:
             advantage = ("advantage", task, str(seating // 2))
             if advantage in place:
                 contrasts[number, place[advantage]] = 1 if seating % 2 == 0 else -1
-            if task in drawn:
+            if task in with_draws:
                 draws[number, place["draws", task]] = 1
         groups = {(game.task, game.seed): 0 for game in games}
         groups = {group: number for number, group in enumerate(groups)}
@@ -103,17 +103,17 @@ class _Design:
             counts[groups[game.task, game.seed], kind, outcome[game.score]] += 1
         strata = np.array([tasks.index(task) for task, _ in groups])
         number_of = Counter(name for first, second, *_ in kinds for name in {first, second})
-        added = np.zeros((len(kinds), 3))
+        prior_counts = np.zeros((len(kinds), 3))
         for (first, second, *_), kind in kinds.items():
-            added[kind, [0, 2]] = HALF / 2 * (1 / number_of[first] + 1 / number_of[second])
-        return _Design(entrants, names, contrasts, draws, counts, strata, added)
+            prior_counts[kind, [0, 2]] = HALF / 2 * (1 / number_of[first] + 1 / number_of[second])
+        return _Design(entrants, names, contrasts, draws, counts, strata, prior_counts)
 
     def fit(self, counts: np.ndarray, start: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The most likely parameters for each of several tables of counts, and the negated second
         derivatives; by Newton's method, halving steps that do not improve."""
         import numpy as np
 
-        counts = counts + self.added
+        counts = counts + self.prior_counts
         many, size = len(counts), len(self.names)
         at = np.zeros((many, size)) if start is None else np.repeat(start[None], many, 0)
         value, gradient, curvature = self._likelihood(counts, at)
@@ -253,7 +253,7 @@ class Ratings:
         return point
 
     @cached_property
-    def _resampled(self) -> np.ndarray:
+    def _samples(self) -> np.ndarray:
         tables = self._design.resampled(self.resamples, self.seed)
         at, _ = self._design.fit(tables, self._point)
         return at
@@ -289,7 +289,7 @@ class Ratings:
     def _error(self, a: str, b: str) -> float:
         """The standard error of the difference, by resamples."""
         i, j = self._place(a), self._place(b)
-        return float((self._resampled[:, i] - self._resampled[:, j]).std(ddof=1))
+        return float((self._samples[:, i] - self._samples[:, j]).std(ddof=1))
 
     def _contrast(self, a: str, b: str) -> np.ndarray:
         import numpy as np
@@ -304,17 +304,17 @@ class Ratings:
         import numpy as np
         from scipy.special import ndtr, ndtri, stdtrit
 
-        point, drawn = float(contrast @ self._point), self._resampled @ contrast
+        point, values = float(contrast @ self._point), self._samples @ contrast
         freedom = max(self.groups - len(np.unique(self._design.strata)), 1)
         wide = stdtrit(freedom, (1 + LEVEL) / 2) * sqrt((freedom + 1) / freedom)
-        below = float(np.mean(drawn < point) + np.mean(drawn == point) / 2)
-        bias = ndtri(min(max(below, 1 / len(drawn)), 1 - 1 / len(drawn)))
+        below = float(np.mean(values < point) + np.mean(values == point) / 2)
+        bias = ndtri(min(max(below, 1 / len(values)), 1 - 1 / len(values)))
         pulls = self._pulls @ contrast
         spread = float((pulls**2).sum()) ** 1.5
         acceleration = float((pulls**3).sum()) / (6 * spread) if spread else 0.0
         shifts = [bias + z for z in (-wide, wide)]
         ends = [ndtr(bias + shift / (1 - acceleration * shift)) for shift in shifts]
-        low, high = np.quantile(drawn, ends)
+        low, high = np.quantile(values, ends)
         return float(low), float(high)
 
     @cached_property
@@ -325,8 +325,8 @@ class Ratings:
         counts = self._design.counts
         if len(counts) > BCA_UP_TO:
             return np.zeros((len(counts), len(self._point)))
-        left, _ = self._design.fit(counts.sum(0)[None] - counts, self._point)
-        pulls: np.ndarray = left.mean(0) - left
+        without, _ = self._design.fit(counts.sum(0)[None] - counts, self._point)
+        pulls: np.ndarray = without.mean(0) - without
         return pulls
 
     def _one_sided(self, a: str, b: str, point: float, low: float, high: float) -> tuple[float, float]:
@@ -350,10 +350,10 @@ class Ratings:
         design, place = self._design, self._place(name)
         own = design.contrasts[:, place] != 0
         counts, weight = design.counts[:, own], np.zeros((int(own.sum()), 3))
-        others = np.abs(design.contrasts[own, : len(design.entrants)])
-        others[:, place] = 0
-        for rival in np.unique(others.argmax(1)):
-            met = others.argmax(1) == rival
+        opponents = np.abs(design.contrasts[own, : len(design.entrants)])
+        opponents[:, place] = 0
+        for rival in np.unique(opponents.argmax(1)):
+            met = opponents.argmax(1) == rival
             number = np.maximum(counts[:, met].sum((1, 2), keepdims=True), 1)
             weight[met] = (counts[:, met] / number).sum(0)
         sign = 1.0 if self.bounded_once[name] == 1.0 else -1.0
@@ -417,7 +417,7 @@ class Ratings:
         for place, name in enumerate(self._design.names):
             if name[0] == "advantage":
                 low, high = self._interval(np.eye(len(self._design.names))[place])
-                error = float(self._resampled[:, place].std(ddof=1))
+                error = float(self._samples[:, place].std(ddof=1))
                 estimate = Estimate(float(self._point[place]), low, high, self.groups, error)
                 worth[name[1], int(name[2])] = estimate.scaled(ELO)
         return worth

@@ -45,8 +45,8 @@ def public_spec(spec: str) -> Spec:
     """A player without its address and what does not affect its replies: equal ones share a row."""
     parsed = parse_spec(spec)
     dropped = _UNIMPORTANT if is_model(parsed) else frozenset[str]()
-    kept = {name: value for name, value in sorted(parsed.options.items()) if name not in dropped}
-    return Spec(parsed.name, None, kept)
+    options = {name: value for name, value in sorted(parsed.options.items()) if name not in dropped}
+    return Spec(parsed.name, None, options)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class BoardEntry:
         """Task to its results, of one or several packs."""
         names = dict.fromkeys(name for row in self.rows for name in row.cells)
         cells = {name: tuple(row.cells[name] for row in self.rows if name in row.cells) for name in names}
-        return {name: played for name, played in cells.items() if any(cell.episodes for cell in played)}
+        return {name: own for name, own in cells.items() if any(cell.episodes for cell in own)}
 
     @property
     def folders(self) -> list[Path]:
@@ -113,7 +113,7 @@ class BoardEntry:
         """A metric over all packs, in the unit that tables show; None if it did not play the task."""
         cells = self.cells.get(task, ())
         if len(cells) < 2:
-            return cells[0].shown(metric) if cells else None
+            return cells[0].table_estimate(metric) if cells else None
         over = metric.over(list(self._observations(cells, metric)))
         anchors = self.suite.anchors.get(task)
         if anchors and metric.name == cells[0].task.metrics[0].name:
@@ -186,11 +186,11 @@ class BoardRow:
     @property
     def numbers(self) -> list[str]:
         """What columns are sorted by; empty where a number is unknown."""
-        known = (
+        means = (
             value.estimate.mean if isinstance(value, Value) and value.is_known else None
             for value in self.values
         )
-        return ["" if number is None else f"{number:.6g}" for number in known]
+        return ["" if number is None else f"{number:.6g}" for number in means]
 
 
 @dataclass(frozen=True)

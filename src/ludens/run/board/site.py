@@ -292,14 +292,14 @@ class _Writer:
         return links
 
     def _replay(self, pick: Pick, entry: BoardEntry) -> Replay:
-        played, pack = pick.cell.read(pick.place), self._by_run[pick.cell.folder].proof.pack
-        file = f"replays/{sha256(f'{pack.digest} {played.key}'.encode()).hexdigest()[:16]}.html"
-        panel = embed(played.episode, played.key, size=PICTURES, limit=SizeLimit(EPISODE_SIZE))
+        result, pack = pick.cell.read(pick.place), self._by_run[pick.cell.folder].proof.pack
+        file = f"replays/{sha256(f'{pack.digest} {result.key}'.encode()).hexdigest()[:16]}.html"
+        panel = embed(result.episode, result.key, size=PICTURES, limit=SizeLimit(EPISODE_SIZE))
         self._page(
             file, "replay.html", title=f"{pick.cell.task.name}: {entry.name}", panel=panel, entry=entry
         )
-        seats = " and ".join(played.seats)
-        return Replay(file, pick.cell.task.name, played.seed, seats, pick.value_text, pick.tags)
+        seats = " and ".join(result.seats)
+        return Replay(file, pick.cell.task.name, result.seed, seats, pick.value_text, pick.tags)
 
     def _data(self, sections: Sequence[Section]) -> bytes:
         entries = [
@@ -337,8 +337,8 @@ class _Writer:
 
 def _column(section: Section, name: str, metric: str) -> MetricColumn:
     task = section.results.tasks[name]
-    [measured] = [one for one in task.metrics if one.name == metric]
-    return MetricColumn(task, measured, measured is task.metrics[0] and name in section.results.suite.anchors)
+    [own] = [one for one in task.metrics if one.name == metric]
+    return MetricColumn(task, own, own is task.metrics[0] and name in section.results.suite.anchors)
 
 
 def _tree() -> dict[str, Any]:

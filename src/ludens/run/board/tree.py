@@ -102,8 +102,8 @@ async def grow(player: Agent, game: Game, seat: str) -> dict[str, int]:
     while layer:
         turn = next(iter(layer.values())).to_act[0]
         if turn == seat:
-            asked = await asyncio.gather(*(reply_of(player, game, state, seat) for state in layer.values()))
-            replies.update(zip(layer, asked, strict=True))
+            answers = await asyncio.gather(*(reply_of(player, game, state, seat) for state in layer.values()))
+            replies.update(zip(layer, answers, strict=True))
         following = dict[str, State]()
         for position, state in layer.items():
             free = [cell for cell in range(9) if position[cell] == "."]

@@ -59,7 +59,7 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "title": f"Results on {' and '.join(names)}",
         "citation": KEY,
-        "episodes": f"{sum(map(_played, results.suites)):,}",
+        "episodes": f"{sum(map(_episodes, results.suites)):,}",
         "runs": len(results.plans),
         "suites": [suite_content(one, _plans_of(one, results)) for one in results.suites],
         "entrants": table_data(_entrants(results)),
@@ -70,7 +70,7 @@ def content(results: Results) -> dict[str, Any]:
     }
 
 
-def _played(results: SuiteResults) -> int:
+def _episodes(results: SuiteResults) -> int:
     return sum(len(cell.episodes) for row in results.rows for cell in row.cells.values())
 
 
@@ -81,10 +81,10 @@ def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str
     more = () if results.is_arena else (task_scores(results), improvement(results))
     # Sentences and warnings have a paragraph of their own.
     bare = [table_data(part) for table in (*tables, *filter(None, more)) for part in fitted(table)]
-    said = {one_line(text) for text in (*sentences(results), *warnings(results))}
+    paragraphs = {one_line(text) for text in (*sentences(results), *warnings(results))}
     for table in bare:
-        table["notes"] = [note for note in table["notes"] if note not in said]
-        table["warnings"] = [warning for warning in table["warnings"] if warning not in said]
+        table["notes"] = [note for note in table["notes"] if note not in paragraphs]
+        table["warnings"] = [warning for warning in table["warnings"] if warning not in paragraphs]
     return {
         "name": results.suite.name,
         "about": one_line(results.suite.about),
@@ -182,9 +182,9 @@ def _task_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
         places = plan.places(task)
         first, last = (plan.seed + task.placed(index)[0] for index in (0, places - 1))
         seeds = f"{first:,}" if first == last else f"{first:,} to {last:,}"
-        others = ", ".join(_spec(who) for who in task.opponents) or MODEL.lower()
+        players = ", ".join(_spec(spec) for spec in task.opponents) or MODEL.lower()
         count, config = f"{plan.count(task):,}", task.config
-        yield name, task.game, version, others, count, seeds, str(config.retries), config.fallback
+        yield name, task.game, version, players, count, seeds, str(config.retries), config.fallback
 
 
 def _settings(results: Results) -> Table:
@@ -200,10 +200,10 @@ def _settings(results: Results) -> Table:
 
 
 def _versions(results: Results) -> Table:
-    made = [(folder.name, plan.made_with) for folder, plan in results.plans.items()]
-    made.append(("this document", versions()))
-    packages = list(dict.fromkeys(name for _, one in made for name in one))
-    rows = [(who, *(one.get(name, "") for name in packages)) for who, one in made]
+    packages_of = [(folder.name, plan.made_with) for folder, plan in results.plans.items()]
+    packages_of.append(("this document", versions()))
+    packages = list(dict.fromkeys(name for _, one in packages_of for name in one))
+    rows = [(run, *(made_with.get(name, "") for name in packages)) for run, made_with in packages_of]
     return _texts("Versions", ("run", *packages), rows)
 
 
@@ -291,12 +291,12 @@ def fitted(table: Table) -> list[Table]:
 
 
 def _transposed(table: Table) -> Table:
-    first, *others = table.columns
+    first, *rest = table.columns
     columns = [Column(first.name, numbers=False), *(Column(str(row.entries[0])) for row in table.rows)]
     rows = [
         TableRow("ours", [f"{column.name}, {column.unit}" if column.unit else column.name, *entries])
         for column, entries in zip(
-            others, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True
+            rest, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True
         )
     ]
     return replace(table, columns=[replace(columns[0], name="task"), *columns[1:]], rows=rows)

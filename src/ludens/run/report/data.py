@@ -71,8 +71,8 @@ def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
     schema = pa.schema([(name, column_types[kind]) for name, kind in types.items()])
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), sink)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 METRIC = "metric."
@@ -149,7 +149,7 @@ def metrics_of(maker: RowMaker, row: EpisodeRow) -> dict[str, float | None]:
     own = maker.tasks[row.task].metrics
     return {
         METRIC + metric.name: value
-        for metric, value in zip(maker.measured[row.task], row.values or (), strict=not row.void)
+        for metric, value in zip(maker.metrics_of[row.task], row.values or (), strict=not row.void)
         if metric.paired and metric in own
     }
 

@@ -168,8 +168,8 @@ def steps_to_show(episode: Episode, seats: Sequence[str]) -> set[int]:
     """Steps with rejected replies, then others evenly spaced."""
     own = list(dict.fromkeys(move.step for move in episode.moves if move.seat in seats))
     wrong = {move.step for move in episode.moves if move.seat in seats and move.verdict != "ok"}
-    chosen = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
-    return chosen | set(evenly([step for step in own if step not in chosen], MAX_STEPS - len(chosen)))
+    steps = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
+    return steps | set(evenly([step for step in own if step not in steps], MAX_STEPS - len(steps)))
 
 
 MOST_OF_MATCH = 1
@@ -238,8 +238,8 @@ def upset_picks(results: SuiteResults) -> list[Pick]:
     if not results.is_arena:
         return []
     return [
-        Pick(played.row, played.cell, played.place, ("upset",), played.game.score)
-        for _, _, _, played in standings_of(results).upsets
+        Pick(match.row, match.cell, match.place, ("upset",), match.game.score)
+        for _, _, _, match in standings_of(results).upsets
     ]
 
 
@@ -288,7 +288,7 @@ def _arena_sections(results: SuiteResults) -> dict[str, Any]:
 
 
 def _card(pick: Pick, limit: SizeLimit) -> dict[str, Any]:
-    played = pick.cell.read(pick.place)
-    steps = steps_to_show(played.episode, played.seats)
-    panel = embed(played.episode, played.key, size=PICTURE_SIZE, limit=limit, steps=steps)
-    return {"pick": pick, "seats": played.seats, "panel": panel}
+    result = pick.cell.read(pick.place)
+    steps = steps_to_show(result.episode, result.seats)
+    panel = embed(result.episode, result.key, size=PICTURE_SIZE, limit=limit, steps=steps)
+    return {"pick": pick, "seats": result.seats, "panel": panel}

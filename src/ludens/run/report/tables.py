@@ -63,8 +63,8 @@ def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
 
 
 def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
-    others = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
-    return sorted([*results.suite.labels, *others], key=lambda label: label == NORMAL)
+    rest = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
+    return sorted([*results.suite.labels, *rest], key=lambda label: label == NORMAL)
 
 
 def _entry(count: LabelCounts, label: str) -> Entry:
@@ -110,7 +110,10 @@ class MetricColumn:
             return None
         marked = references is not None and references.marked(row, cell, self.metric)
         return Value(
-            cell.shown(self.metric), self.digits, marked=marked, source=Source(row.name, self.task.name)
+            cell.table_estimate(self.metric),
+            self.digits,
+            marked=marked,
+            source=Source(row.name, self.task.name),
         )
 
 
@@ -159,7 +162,9 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
         rows.append(
             TableRow(
-                kind_of(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
+                kind_of(row),
+                [*entries, percent(rate), str(void), _above_blind(row, references)],
+                Source(row.name),
             )
         )
     for name in references.rows:
@@ -203,7 +208,7 @@ def quoted_value(value: float | None, digits: int = 1) -> Entry:
     return NOTHING if value is None else Value(exactly(value), digits, published=True)
 
 
-def _seen(row: Row, references: ReferenceScores) -> str:
+def _above_blind(row: Row, references: ReferenceScores) -> str:
     """In how many tasks it was better than the blind baseline and, where there is one, its blind control."""
     if row.blind:
         return "control"
@@ -266,8 +271,8 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
         if cue not in references.kinds:
             yield f"{cue}: the best answers of a player that sees nothing else of the picture."
     if any(row.trained for row in results.rows):
-        others = "; published models were not" if any(row.kind == "published" for row in rows) else ""
-        yield f"{TRAINED}: trained on these tasks{others}."
+        contrast = "; published models were not" if any(row.kind == "published" for row in rows) else ""
+        yield f"{TRAINED}: trained on these tasks{contrast}."
     if any(row.settings for row in results.rows):
         yield (
             "(settings) after an entrant: not the suite's (pictures, direct answers, 1 frame, no memory); "
@@ -412,10 +417,10 @@ def _pair(pair: Pair, labels: Mapping[str, str]) -> list[Entry]:
     if not pair.difference.n:
         return [*names, NOTHING, "0", NOTHING, "no shared seeds", NOTHING]
     better = {"a": a, "b": b}.get(pair.verdict, "not significant")
-    needed = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
+    episodes = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
     p = NOTHING if isnan(pair.p_value) else "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}"
     difference = raw(pair.difference, pair.metric, signed=True)
-    return [*names, difference, str(pair.difference.n), p, better, needed]
+    return [*names, difference, str(pair.difference.n), p, better, episodes]
 
 
 def raw(estimate: Estimate, metric: Metric, *, signed: bool = False) -> Value:

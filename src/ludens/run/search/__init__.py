@@ -22,7 +22,7 @@ from ludens.core.registry import make
 from ludens.run.baselines import (
     BaselineOrder,
     measure,
-    played,
+    play_task,
     read_any,
     read_stored,
     run_orders,
@@ -148,7 +148,7 @@ def search(
     for one in _chosen(contenders):
         say(f"testing {one.name}")
         # As it will be rebuilt: what was remembered in other episodes must not matter.
-        results[one.name] = played(game, task, rebuilt(task, one.player.definition), known.episodes, {})
+        results[one.name] = play_task(game, task, rebuilt(task, one.player.definition), known.episodes, {})
     trials = tuple(
         Trial(
             one.name,
@@ -179,7 +179,9 @@ def measure_again(
         definitions: What its players can be rebuilt from, by name.
     """
     game, known = make(task.game), measure(suite, task, episodes)
-    found = {name: played(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()}
+    found = {
+        name: play_task(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()
+    }
     simple = dict(_simple_bots(task, known, lambda text: None)) if earlier.searched else {}
     known = replace(known, players=earlier.players, searched=earlier.searched)
     return _merged(task, known, found, simple, {})
@@ -287,7 +289,7 @@ def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[
             bot = agent(f"bot/{name}", game)
             if bot.computes or any(score.player == bot.spec for score in known.scores):
                 continue
-            results = played(game, task, bot, known.episodes, {})
+            results = play_task(game, task, bot, known.episodes, {})
         except LudensError:
             continue
         say(f"tried bot/{name} as upper bound")
@@ -362,13 +364,13 @@ def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
 
 
 def measure_all(
-    wanted: Sequence[BaselineOrder], workers: int
+    orders: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none.
 
     Players that a search found earlier are measured with the others, so that none is forgotten.
     """
-    return run_orders(_measure_anew, wanted, workers)
+    return run_orders(_measure_anew, orders, workers)
 
 
 def _measure_anew(order: BaselineOrder) -> TaskReferences:
@@ -380,7 +382,7 @@ def _measure_anew(order: BaselineOrder) -> TaskReferences:
 
 
 def search_all(
-    wanted: Sequence[BaselineOrder],
+    orders: Sequence[BaselineOrder],
     workers: int,
     budget: int = 0,
     again: bool = False,
@@ -395,7 +397,7 @@ def search_all(
         again: Whether to measure again what is stored.
         say: A function of a module, called in the processes with what is done.
     """
-    return run_orders(partial(_search_for, budget=budget, again=again, say=say), wanted, workers)
+    return run_orders(partial(_search_for, budget=budget, again=again, say=say), orders, workers)
 
 
 def _search_for(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search:
