@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.run.board.entries import Section, public_spec, section_of
+from ludens.run.board.entries import BoardSection, public_spec, section_of
 from ludens.run.board.site import PICTURES, RESULTS, Submissions, read_submissions, write_site
 from ludens.run.board.tree import CELLS, MARKS, START, advance, lines, read_tree, winner
 from ludens.run.pack import BadPack
@@ -47,7 +47,7 @@ def site(submissions: Submissions, tmp_path_factory: pytest.TempPathFactory) -> 
     return out
 
 
-def sections(submissions: Submissions) -> dict[str, Section]:
+def sections(submissions: Submissions) -> dict[str, BoardSection]:
     results = load_results([one.run for one in submissions.accepted])
     return {suite.suite.name: section_of(suite) for suite in results.suites}
 

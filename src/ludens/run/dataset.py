@@ -35,8 +35,8 @@ ColumnType = Literal["text", "texts", "number", "pictures"]
 
 
 @dataclass(frozen=True)
-class Order:
-    what: str
+class DatasetOrder:
+    spec: str
     """Which of the builder's datasets, such as the name of a game."""
     n: int
     seed: int = 0
@@ -69,12 +69,12 @@ class Dataset:
     """Everything that determines the rows, as JSON values."""
 
 
-Builder = Callable[[Order], Dataset]
+Builder = Callable[[DatasetOrder], Dataset]
 
 DATASETS = Registry("dataset", "ludens.datasets")
 
 
-def build_dataset(name: str, order: Order) -> Dataset:
+def build_dataset(name: str, order: DatasetOrder) -> Dataset:
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)

@@ -65,7 +65,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Head:
+class PackHead:
     """The first line."""
 
     episodes: int
@@ -79,7 +79,7 @@ class Head:
     """Of Ludens and the packages that draw and play, where it was packed."""
 
 
-_HEAD = ("ludens", "format", "episodes", "key", "versions", "plan")
+_HEAD_FIELDS = ("ludens", "format", "episodes", "key", "versions", "plan")
 """Its fields in the order in which they are written."""
 
 
@@ -93,7 +93,7 @@ class Pack:
     """What a pack says, apart from its episodes."""
 
     plan: Plan
-    head: Head
+    head: PackHead
     keys: Sequence[str]
     """The key of each episode that is not void, in the order of the lines."""
     voids: int
@@ -144,10 +144,10 @@ def write_pack(
         signer: The private key of the submitter.
     """
     key = signer.public_key().public_bytes_raw().hex() if signer else ""
-    head = Head(len(lines), orjson.loads(plan.to_json()), key=key, versions=versions)
+    head = PackHead(len(lines), orjson.loads(plan.to_json()), key=key, versions=versions)
     chain, size = sha256(_DOMAIN).digest(), 0
     parts: Iterable[bytes] = (
-        orjson.dumps({name: getattr(head, name) for name in _HEAD})[1:],
+        orjson.dumps({name: getattr(head, name) for name in _HEAD_FIELDS})[1:],
         *(b'"prompts":"%s","record":%s}' % (one.prompts.encode(), one.line.rstrip(b"\n")) for one in lines),
         orjson.dumps({"results": [asdict(one) for one in results]})[1:],
     )
@@ -167,7 +167,7 @@ def unpack(file: Path, folder: Path) -> Pack:
     """
     try:
         with open_pack(file) as source, (folder / EPISODES).open("wb") as shard:
-            pack = _Reader(source).read(shard)
+            pack = _PackReader(source).read(shard)
         (folder / "run.json").write_bytes(pack.plan.to_json())
         (folder / FINISHED).write_bytes(orjson.dumps({"episodes": len(pack.keys)}))
         return pack
@@ -189,7 +189,7 @@ def open_pack(file: Path) -> IO[bytes]:
     return file.open("rb")
 
 
-class _Reader:
+class _PackReader:
     def __init__(self, source: IO[bytes]) -> None:
         self._source, self._number, self._bytes = source, 0, 0
         self._chain = sha256(_DOMAIN).digest()
@@ -212,11 +212,11 @@ class _Reader:
         self._check_signature(head.key)
         return Pack(plan, head, keys, voids, prompts, seal.results, self._chain.hex(), self._bytes)
 
-    def _head(self) -> tuple[Head, Plan]:
+    def _head(self) -> tuple[PackHead, Plan]:
         rest = self._next(MAX_HEAD)
         if not rest.startswith(b'"'):
             raise self._bad("is not the first line of a pack")
-        head = self._parse(Head, rest)
+        head = self._parse(PackHead, rest)
         if head.ludens != "pack" or head.format != FORMAT:
             raise BadPack(f"it is not a pack of format {FORMAT}, the one that this Ludens reads.")
         if head.episodes < 1 or not _KEY.fullmatch(head.key):

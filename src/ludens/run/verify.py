@@ -143,7 +143,7 @@ _EPISODES_PER_WORKER = 32
 """Fewer are not worth the start of a process."""
 
 
-class Outcome(NamedTuple):
+class LineCheck(NamedTuple):
     """What the verification of one episode has shown."""
 
     key: str
@@ -262,7 +262,7 @@ def _survey(
 
 def _outcomes(
     folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int, reenacts: bool
-) -> Iterator[list[Outcome]]:
+) -> Iterator[list[LineCheck]]:
     if workers < 2:
         verifier = _LineVerifier(folder, plan, reenacts)
         yield from map(verifier.verify, chunks)
@@ -281,10 +281,10 @@ class _LineVerifier:
     def __init__(self, folder: Path, plan: Plan, reenacts: bool) -> None:
         self._folder, self._check, self._reenacts = folder, PlanCheck(folder, plan), reenacts
 
-    def verify(self, places: Sequence[Location]) -> list[Outcome]:
+    def verify(self, places: Sequence[Location]) -> list[LineCheck]:
         return [self._verify(location) for location in places]
 
-    def _verify(self, location: Location) -> Outcome:
+    def _verify(self, location: Location) -> LineCheck:
         head, data = split_line(raw_line(self._folder, location))
         try:
             episode = read_record(self._folder, head, data).episode
@@ -297,9 +297,9 @@ class _LineVerifier:
                     raise ReplayMismatch(f"{where} has no reply of the model.")
             verified = verify(completed := self._check.completed(head, episode))
             again = reenact(completed) if self._reenacts and not head.void else None
-            return Outcome(head.key, verified, head.void, again)
+            return LineCheck(head.key, verified, head.void, again)
         except LudensError as error:
-            return Outcome(head.key, str(error), head.void)
+            return LineCheck(head.key, str(error), head.void)
 
 
 _verifier: _LineVerifier
@@ -311,7 +311,7 @@ def _start_worker(folder: Path, plan: bytes, suite_name: str, reenacts: bool) ->
     _verifier = _LineVerifier(folder, Plan.from_json(plan), reenacts)
 
 
-def _verify_in_worker(places: list[Location]) -> list[Outcome]:
+def _verify_in_worker(places: list[Location]) -> list[LineCheck]:
     return _verifier.verify(places)
 
 

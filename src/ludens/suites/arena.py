@@ -37,7 +37,7 @@ MOST_ROUNDS = 100_000
 
 
 @dataclass(frozen=True)
-class Setting:
+class ArenaSetting:
     """How a game is played in the arena."""
 
     motive: Motive
@@ -47,31 +47,31 @@ class Setting:
     """Whether the list of legal moves tells something about the board."""
 
 
-GRID = Setting("mixed", "edges=torus")
+GRID = ArenaSetting("mixed", "edges=torus")
 SETTINGS = {
-    "tic_tac_toe": Setting("competitive", "opening=3", tells=True),
-    "breakthrough": Setting("competitive", "opening=8", tells=True),
-    "reversi": Setting("competitive", "opening=8", tells=True),
-    "gomoku": Setting("competitive", "opening=6", tells=True),
-    "chess": Setting("competitive", "opening=8", tells=True),
-    "pong": Setting("competitive", "players=2"),
-    "spy": Setting("competitive"),
-    "hanabi": Setting("cooperative", tells=True),
-    "tiny_hanabi": Setting("cooperative"),
-    "overcooked": Setting("cooperative", "layout=random&notes=false"),
-    "viki/team": Setting("cooperative"),
-    "kuhn_poker": Setting("mixed"),  # the stakes count, not how often they are won
+    "tic_tac_toe": ArenaSetting("competitive", "opening=3", tells=True),
+    "breakthrough": ArenaSetting("competitive", "opening=8", tells=True),
+    "reversi": ArenaSetting("competitive", "opening=8", tells=True),
+    "gomoku": ArenaSetting("competitive", "opening=6", tells=True),
+    "chess": ArenaSetting("competitive", "opening=8", tells=True),
+    "pong": ArenaSetting("competitive", "players=2"),
+    "spy": ArenaSetting("competitive"),
+    "hanabi": ArenaSetting("cooperative", tells=True),
+    "tiny_hanabi": ArenaSetting("cooperative"),
+    "overcooked": ArenaSetting("cooperative", "layout=random&notes=false"),
+    "viki/team": ArenaSetting("cooperative"),
+    "kuhn_poker": ArenaSetting("mixed"),  # the stakes count, not how often they are won
     "coin_dilemma": GRID,
     "monster_hunt": GRID,
     "battle_of_colors": GRID,
 }
 
 
-def setting_of(game: Game) -> Setting:
+def setting_of(game: Game) -> ArenaSetting:
     """The setting of a game; of one that is not known here, each plays for its own return."""
     if game.name.startswith("comma/"):
-        return Setting("cooperative")
-    return SETTINGS.get(game.name, Setting("mixed"))
+        return ArenaSetting("cooperative")
+    return SETTINGS.get(game.name, ArenaSetting("mixed"))
 
 
 def game_spec(text: str) -> str:

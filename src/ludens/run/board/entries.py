@@ -194,7 +194,7 @@ class BoardRow:
 
 
 @dataclass(frozen=True)
-class Section:
+class BoardSection:
     """A suite on the board."""
 
     results: SuiteResults
@@ -269,11 +269,11 @@ def _value(estimate: Estimate | None) -> Entry:
     return NOTHING if estimate is None or isnan(estimate.mean) else Value(estimate)
 
 
-def section_of(results: SuiteResults) -> Section:
+def section_of(results: SuiteResults) -> BoardSection:
     """The results of all packs of a suite, with one entry for each player and its settings."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in results.rows:
         seated = tuple(sorted((seat, str(public_spec(spec))) for seat, spec in row.seated.items()))
         groups.setdefault((str(public_spec(row.spec)), seated, row.render), []).append(row)
     entries = (BoardEntry(results.suite, public_spec(rows[0].spec), tuple(rows)) for rows in groups.values())
-    return Section(results, tuple(entry for entry in entries if entry.cells))
+    return BoardSection(results, tuple(entry for entry in entries if entry.cells))

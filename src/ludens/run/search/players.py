@@ -36,7 +36,7 @@ def received_words(view: View, state: State, seat: str, config: PlayConfig) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Knowledge:
     """What a player that never looks knows when it is asked."""
 
     seat: str
@@ -74,7 +74,7 @@ def digest(*parts: object) -> str:
 
 
 @dataclass
-class BlindPlayer(Agent):
+class WordPlayer(Agent):
     """A player that uses nothing of the state but the words that its seat receives."""
 
     config: PlayConfig = field(default_factory=PlayConfig)
@@ -99,15 +99,15 @@ class BlindPlayer(Agent):
         """The replies to the question before."""
 
     @abstractmethod
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
         """The action. Of the ask, only those who are in training use more than `known` has."""
 
     async def act(self, ask: Ask) -> Reply:
-        action = self.choose(self.known(ask), ask)
+        action = self.choose(self.knowledge(ask), ask)
         self._last = (*(reply for reply, _ in ask.refused), action)
         return Reply(action, action)
 
-    def known(self, ask: Ask) -> Known:
+    def knowledge(self, ask: Ask) -> Knowledge:
         """What is known now; called once for every ask."""
         assert ask.state is not None
         words = received_words(view_of(self.game, RenderOptions(), 0), ask.state, ask.seat, self.config)
@@ -120,7 +120,7 @@ class BlindPlayer(Agent):
             self._history = digest(self._history, words)
         legal = tuple(ask.legal) if self.config.listed else ()
         refused = tuple(ask.refused)
-        return Known(
+        return Knowledge(
             ask.seat,
             ask.stage,
             self._moves,
@@ -134,7 +134,7 @@ class BlindPlayer(Agent):
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, BlindPlayer):
+    if isinstance(value, WordPlayer):
         return value.definition
     if isinstance(value, Mapping):
         return {name: _as_json(part) for name, part in value.items()}
@@ -147,20 +147,20 @@ def action_of(bot: Agent, ask: Ask) -> str:
     return reply.action or ask.format.read(reply.text, ask.legal)
 
 
-def first_allowed(known: Known, wanted: Sequence[str]) -> str:
+def first_allowed(knowledge: Knowledge, candidates: Sequence[str]) -> str:
     """The first of some actions that may be legal; else the first legal one, or the first of all."""
-    for action in wanted:
-        if known.allows(action):
+    for action in candidates:
+        if knowledge.allows(action):
             return action
-    rest = (action for action in known.legal if known.allows(action))
-    return next(rest, wanted[0] if wanted else next(iter(known.legal), ""))
+    rest = (action for action in knowledge.legal if knowledge.allows(action))
+    return next(rest, candidates[0] if candidates else next(iter(knowledge.legal), ""))
 
 
 @dataclass
-class Based(BlindPlayer):
+class Based(WordPlayer):
     """A player that plays as another one where it has no move of its own."""
 
-    base: BlindPlayer | None = field(default=None, kw_only=True)
+    base: WordPlayer | None = field(default=None, kw_only=True)
 
     @property
     def memory(self) -> bool:
@@ -171,13 +171,13 @@ class Based(BlindPlayer):
         if self.base is not None:
             self.base = self.base.sit(self.game, self.seat, self.random)
 
-    def as_base(self, known: Known, ask: Ask) -> str:
+    def as_base(self, knowledge: Knowledge, ask: Ask) -> str:
         """What the other player plays; the first legal action if there is none."""
-        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
+        return first_allowed(knowledge, ()) if self.base is None else self.base.choose(knowledge, ask)
 
 
 @dataclass
-class Script(BlindPlayer):
+class Script(WordPlayer):
     """Plays a fixed list of actions in each seat, whatever happens."""
 
     actions: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -190,10 +190,10 @@ class Script(BlindPlayer):
     def memory(self) -> bool:
         return False
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        own = self.actions.get(known.seat, ())
-        due = own[known.move : known.move + 1]
-        return first_allowed(known, [*due, *self.reserve.get(known.seat, ()), *own[known.move + 1 :]])
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+        own, move = self.actions.get(knowledge.seat, ()), knowledge.move
+        reserve = self.reserve.get(knowledge.seat, ())
+        return first_allowed(knowledge, [*own[move : move + 1], *reserve, *own[move + 1 :]])
 
 
 @dataclass
@@ -209,15 +209,15 @@ class MoveTable(Based):
     def memory(self) -> bool:
         return self.by in ("refusals", "words") or super().memory
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        action = self.actions.get(known.key(self.by))
-        if action is not None and known.allows(action):
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+        action = self.actions.get(knowledge.key(self.by))
+        if action is not None and knowledge.allows(action):
             return action
-        return self.as_base(known, ask)
+        return self.as_base(knowledge, ask)
 
 
 @dataclass
-class BruteForce(BlindPlayer):
+class BruteForce(WordPlayer):
     """Tries one action after the other and never one that it has tried before."""
 
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -232,11 +232,12 @@ class BruteForce(BlindPlayer):
         self._tried: set[str] = set()
         self._about: tuple[object, ...] = ()
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        if self.again and self._about != (known.stage, known.legal):
-            self._tried, self._about = set(), (known.stage, known.legal)
-        own = self.candidates.get(known.seat, ())
-        action = first_allowed(known, [action for action in own if action not in self._tried] or list(own))
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+        if self.again and self._about != (knowledge.stage, knowledge.legal):
+            self._tried, self._about = set(), (knowledge.stage, knowledge.legal)
+        own = self.candidates.get(knowledge.seat, ())
+        untried = [action for action in own if action not in self._tried]
+        action = first_allowed(knowledge, untried or list(own))
         self._tried.add(action)
         return action
 
@@ -268,28 +269,28 @@ class Copycat(Based):
     kind = "copy"
     parameters = ("mode", "stages", "base")
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        action = self._copied(known) if known.stage in self.stages else None
-        return self.as_base(known, ask) if action is None else action
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+        action = self._copied(knowledge) if knowledge.stage in self.stages else None
+        return self.as_base(knowledge, ask) if action is None else action
 
-    def _copied(self, known: Known) -> str | None:
-        if known.legal:
-            before = known.words.partition(", ".join(known.legal))[0]
-            places = {action: before.rfind(action) for action in known.legal if known.allows(action)}
+    def _copied(self, knowledge: Knowledge) -> str | None:
+        if knowledge.legal:
+            before = knowledge.words.partition(", ".join(knowledge.legal))[0]
+            places = {action: before.rfind(action) for action in knowledge.legal if knowledge.allows(action)}
             last = max(places, key=lambda action: places[action], default=None)
             return last if last is not None and places[last] >= 0 else None
-        said = messages_in(known.words)
-        if not said:
+        messages = messages_in(knowledge.words)
+        if not messages:
             return None
         if self.mode == "first":
-            return said[0]
-        if self.mode == "two" and len(said) > 1:
-            return f"{said[-2].rstrip('.')} and {said[-1][:1].lower()}{said[-1][1:]}"
-        return " ".join(reversed(said[-1].split())) if self.mode == "reversed" else said[-1]
+            return messages[0]
+        if self.mode == "two" and len(messages) > 1:
+            return f"{messages[-2].rstrip('.')} and {messages[-1][:1].lower()}{messages[-1][1:]}"
+        return " ".join(reversed(messages[-1].split())) if self.mode == "reversed" else messages[-1]
 
 
 @dataclass
-class OwnBlind(BlindPlayer):
+class OwnBlind(WordPlayer):
     """A bot of the game that never looks."""
 
     bot: str = "bot/blind"
@@ -300,20 +301,20 @@ class OwnBlind(BlindPlayer):
         super().begin()
         self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
 
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
         return action_of(self._bot, ask)
 
 
-def part_of(known: Known) -> str:
+def part_of(knowledge: Knowledge) -> str:
     """The part of a game that a question belongs to: role and stage."""
-    return f"{known.role}/{known.stage}"
+    return f"{knowledge.role}/{knowledge.stage}"
 
 
 @dataclass
-class Mixed(Based):
+class Mixture(Based):
     """Plays each part of a game, a stage in a role, as another player."""
 
-    parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
+    parts: Mapping[str, WordPlayer] = field(default_factory=dict)
     kind = "mixed"
     parameters = ("parts", "base")
 
@@ -327,6 +328,6 @@ class Mixed(Based):
             part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
         }
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        part = self.parts.get(part_of(known))
-        return self.as_base(known, ask) if part is None else part.choose(known, ask)
+    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+        part = self.parts.get(part_of(knowledge))
+        return self.as_base(knowledge, ask) if part is None else part.choose(knowledge, ask)

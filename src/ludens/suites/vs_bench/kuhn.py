@@ -103,7 +103,7 @@ class KuhnQuestions(Game):
     view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
     presets = dict.fromkeys(DIFFICULTIES, Preset())  # it has no options
-    bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
+    bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:EquilibriumAnswers"}
 
     def actions(self, seat: str) -> tuple[str, ...]:
         return KuhnPoker().actions("first")
@@ -162,7 +162,7 @@ class QuestionView(View):
 
 
 @dataclass
-class Mixed(Agent):
+class EquilibriumAnswers(Agent):
     """The equilibrium with this alpha."""
 
     alpha: float = option(1 / 6, low=0, high=1 / 3, help="how often to open with a bet on a jack")

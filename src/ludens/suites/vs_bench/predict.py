@@ -21,7 +21,7 @@ from ludens.core.spec import parse_spec
 from ludens.core.state import Question
 from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View, view_of
-from ludens.run.dataset import ColumnType, Dataset, Order, Share, count_shares
+from ludens.run.dataset import ColumnType, Dataset, DatasetOrder, Share, count_shares
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import (
     PredictionSample,
@@ -208,14 +208,14 @@ class PredictView(View):
         return {"game": self._watched.game.name}
 
 
-def build(order: Order) -> Dataset:
-    what = parse_spec(order.what)
-    name = {"kuhn": "kuhn_poker"}.get(what.name, what.name)
+def build(order: DatasetOrder) -> Dataset:
+    spec = parse_spec(order.spec)
+    name = {"kuhn": "kuhn_poker"}.get(spec.name, spec.name)
     if name not in RECIPES:
-        raise UnknownName("game of vs-bench", what.name, RECIPES)
+        raise UnknownName("game of vs-bench", spec.name, RECIPES)
     # Recorded players may do anything, as often as in the paper's data.
     usual = RULES[0] if order.run is None else "paper"
-    rule = configure(Predict, {"rule": usual, **what.options, "game": name}, f"vs-bench/{name}").rule
+    rule = configure(Predict, {"rule": usual, **spec.options, "game": name}, f"vs-bench/{name}").rule
     if not 0 <= order.seed < 2**40 or order.n > STRIDE:
         raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
     if order.run is None:
@@ -251,7 +251,7 @@ def build(order: Order) -> Dataset:
 
 
 def _rows(
-    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: Order
+    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: DatasetOrder
 ) -> Iterator[dict[str, Any]]:
     game = Predict(game=name, rule=rule)
     for number, question in zip(numbers, samples, strict=True):
