@@ -142,7 +142,7 @@ async def _write_run(folder: Path, game: str, seats: tuple[str, str], episodes: 
     played = make(game)
     agents = {seat: agent("bot/random", played) for seat in seats}
     jobs = list(plan.jobs)
-    config = plan.chosen["bench"].config
+    config = plan.tasks_by_name["bench"].config
     episode = await play(played, agents, jobs[0].seed, config=config)
     with (folder / EPISODES).open("wb") as file:
         for job in jobs:

@@ -48,7 +48,7 @@ def test_seed_is_added_to_every_episode() -> None:
 def test_samples_repeat_every_episode_with_keys_of_their_own() -> None:
     once, plan = plan_of(suite=TURNS, limit=2), plan_of(suite=TURNS, limit=2, samples=3)
     assert plan.total() == len(plan.jobs) == len({job.key for job in plan.jobs}) == 3 * once.total()
-    assert plan.count(plan.chosen["turns"]) == 6
+    assert plan.count(plan.tasks_by_name["turns"]) == 6
     assert list(plan.jobs)[:2] == list(once.jobs)
     assert [job.key for job in list(plan.jobs)[1:4]] == [
         "bot/random:turns:0:1", "bot/random:turns:0:0:1", "bot/random:turns:0:1:1",

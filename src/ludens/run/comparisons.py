@@ -85,8 +85,8 @@ def compare(
     task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    left, right = seed_means(first, seatings), seed_means(second, seatings)
-    return compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task)
+    ours, theirs = seed_means(first, seatings), seed_means(second, seatings)
+    return compare_seeds(metric, ours, theirs, seatings, clusters, a=a, b=b, task=task)
 
 
 def joint_clusters(first: Clusters, second: Clusters) -> Clusters:

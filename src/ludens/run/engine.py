@@ -103,7 +103,7 @@ class Engine:
     ) -> None:
         self._store, self._executor, self._probe = store, executor, probe
         self._concurrency, self._on_progress = concurrency, on_progress
-        names = store.plan.chosen if tasks is None else tasks
+        names = store.plan.tasks_by_name if tasks is None else tasks
         self._numbers = count()
         self._queues: defaultdict[tuple[str, str], deque[tuple[int, Job]]] = defaultdict(deque)
         """The jobs of each cell, numbered in the order in which they should start."""
@@ -113,7 +113,7 @@ class Engine:
         for job in store.pending() if source is None else ():
             if job.task in names:
                 self._enqueue(job)
-        retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
+        retries = {name: task.config.retries for name, task in store.plan.tasks_by_name.items()}
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
         calls = {cell: usage.calls for cell, usage in (estimates or {}).items()}
         waiting = {cell: len(queue) for cell, queue in self._queues.items()}

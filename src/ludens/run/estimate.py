@@ -125,7 +125,7 @@ class _SeatSizes:
         if not asks:
             return _Seat(0, 0, 0, 0)
         options = ModelSpec.parse(spec).prompt
-        game, config = self._games[job.task], self._plan.chosen[job.task].config
+        game, config = self._games[job.task], self._plan.tasks_by_name[job.task].config
         view = view_of(game, self._plan.render, job.seed)
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config, tools=options.act == "tools")
         observation = ask.observation
@@ -143,9 +143,9 @@ class _SeatSizes:
     def _asks(self, job: Job) -> Counter[str]:
         key = (job.task, job.seating)
         if key not in self._ask_counts:
-            game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
+            game = self._games.setdefault(job.task, make(self._plan.tasks_by_name[job.task].game))
             counter = _AskCounter()
-            config = self._plan.chosen[job.task].config
+            config = self._plan.tasks_by_name[job.task].config
             run_sync(
                 play(
                     game,

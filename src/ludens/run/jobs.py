@@ -106,7 +106,7 @@ class JobRunner(Executor):
 
     def game(self, task: str) -> Game:
         if task not in self._games:
-            self._games[task] = make(self.plan.chosen[task].game)
+            self._games[task] = make(self.plan.tasks_by_name[task].game)
         return self._games[task]
 
     def agent(self, spec: str, task: str) -> Agent:
@@ -128,7 +128,7 @@ class JobRunner(Executor):
 
     def problems(self) -> dict[str, list[UsageError]]:
         """Task to everything that prevents it from being played here: extras, engines, keys, templates."""
-        problems = {name: list(self._problems_of(name)) for name in self.plan.chosen}
+        problems = {name: list(self._problems_of(name)) for name in self.plan.tasks_by_name}
         return {name: errors for name, errors in problems.items() if errors}
 
     def check(self) -> None:
@@ -147,7 +147,7 @@ class JobRunner(Executor):
 
     def _check_game(self, task: str) -> None:
         game = self.game(task)
-        game.start(self.plan.seed + self.plan.chosen[task].first_seed)
+        game.start(self.plan.seed + self.plan.tasks_by_name[task].first_seed)
         view = view_of(game, self.plan.render, 0)
         for seat in game.seats:
             view.rules(seat)
@@ -159,8 +159,8 @@ class JobRunner(Executor):
             )
 
     def _seats(self, task: str) -> Iterator[tuple[str, str]]:
-        for index in range(len(self.plan.chosen[task].seatings)):
-            for entrant in self.plan.playing(self.plan.chosen[task]):
+        for index in range(len(self.plan.tasks_by_name[task].seatings)):
+            for entrant in self.plan.playing(self.plan.tasks_by_name[task]):
                 yield from self.plan.specs(Job("", entrant, task, 0, index)).items()
 
     async def probe(self) -> None:
@@ -171,7 +171,7 @@ class JobRunner(Executor):
             AgentFailure: A model gave no answer.
         """
         pictures: dict[str, bool] = {}
-        for task in self.plan.chosen:
+        for task in self.plan.tasks_by_name:
             view = view_of(self.game(task), self.plan.render, 0)
             for seat, spec in self._seats(task):
                 if is_model(spec) and (parsed := ModelSpec.parse(spec)).is_network:
@@ -192,7 +192,7 @@ class JobRunner(Executor):
     async def play(self, job: Job) -> Outcome:
         """Play one job. A `UsageError` (bad key, unknown model) ends the run; other exceptions void the job
         and are logged."""
-        game, task = self.game(job.task), self.plan.chosen[job.task]
+        game, task = self.game(job.task), self.plan.tasks_by_name[job.task]
         agents = {seat: self.agent(spec, job.task) for seat, spec in self.plan.specs(job).items()}
         episode = await play(
             game,

@@ -297,7 +297,7 @@ class Plan:
                 raise BadOption(f"{name} must be at least 0, not {getattr(self, name)}.")
 
     @cached_property
-    def chosen(self) -> dict[str, Task]:
+    def tasks_by_name(self) -> dict[str, Task]:
         """The tasks by name, with the given seats."""
         by_name = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
@@ -314,7 +314,7 @@ class Plan:
     @property
     def opponents(self) -> set[str]:
         """The specs of the players whom the suite seats."""
-        return {player for task in self.chosen.values() for player in task.opponents}
+        return {player for task in self.tasks_by_name.values() for player in task.opponents}
 
     @cached_property
     def matches(self) -> dict[str, tuple[str, str]]:
@@ -322,7 +322,7 @@ class Plan:
 
         An entrant added later is the second in all its matches. Blind controls do not meet each other.
         """
-        if not any(task.motive for task in self.chosen.values()):
+        if not any(task.motive for task in self.tasks_by_name.values()):
             return {}
         names = list(self.entrants)
         pairs = [(a, b) for place, b in enumerate(names) for a in names[: place + 1]]
@@ -369,7 +369,7 @@ class Plan:
 
     def seeds(self) -> Iterator[range]:
         """The seeds of each task, without its jobs, which can be millions."""
-        for task in self.chosen.values():
+        for task in self.tasks_by_name.values():
             last, _ = task.placed(self.places(task) - 1)
             yield range(self.seed + task.first_seed, self.seed + last + 1)
 
@@ -383,7 +383,8 @@ class Plan:
                 f"seeds from {TRAINING.start:,} are those of training: a model that was trained on these "
                 "games may know them."
             )
-        short = {name: task.episodes for name, task in self.chosen.items() if task.episodes < self.limit}
+        tasks = self.tasks_by_name.items()
+        short = {name: task.episodes for name, task in tasks if task.episodes < self.limit}
         if not short:
             return
         first_names = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
@@ -394,17 +395,17 @@ class Plan:
         )
 
     def total(self) -> int:
-        return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
+        return sum(len(self.playing(task)) * self.count(task) for task in self.tasks_by_name.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        return self.seat_specs(self.chosen[job.task].seatings[job.seating], job.entrant)
+        return self.seat_specs(self.tasks_by_name[job.task].seatings[job.seating], job.entrant)
 
     def seat_specs(self, seating: Mapping[str, str], entrant: str) -> dict[str, str]:
         players = {MODEL: self.spec(entrant), RIVAL: self.rival(entrant)}
         return {seat: players.get(player, player) for seat, player in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        return entrant_seats(self.chosen[job.task], job.seating)
+        return entrant_seats(self.tasks_by_name[job.task], job.seating)
 
     def to_json(self) -> bytes:
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -448,7 +449,7 @@ class Plan:
         return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     def check_unchanged(self) -> None:
-        now = _task_snapshot(self.chosen)
+        now = _task_snapshot(self.tasks_by_name)
         for name, task in self.task_snapshot.items():
             if now.get(name) != task:
                 raise BadOption(
@@ -479,7 +480,7 @@ class JobList:
 
     def __iter__(self) -> Iterator[Job]:
         plan = self._plan
-        cells = [(task, plan.places(task), plan.playing(task)) for task in plan.chosen.values()]
+        cells = [(task, plan.places(task), plan.playing(task)) for task in plan.tasks_by_name.values()]
         for sample in range(plan.samples):
             for index in range(max(places for _, places, _ in cells)):
                 for task, places, entrants in cells:
@@ -511,7 +512,7 @@ def make_plan(
     bare = Plan(suite_name, dict(entrants), given_seats(seated or {}), **choices)
     for spec in bare.players:
         import_agent(spec)
-    for task in bare.chosen.values():
+    for task in bare.tasks_by_name.values():
         confirm(access.value for access in game_accesses(task.game))
         game = make(task.game)
         for seating in task.seatings:
@@ -524,7 +525,7 @@ def make_plan(
         raise BadOption(f"entrants meet each other in {suite_name}: give at least two --model.")
     plan = replace(
         bare,
-        task_snapshot=_task_snapshot(bare.chosen),
+        task_snapshot=_task_snapshot(bare.tasks_by_name),
         template_hashes={folder: _hash_templates(Path(folder)) for folder in bare.template_folders()},
         made_with=versions(),
     )

@@ -172,16 +172,16 @@ def _with_files(file: Path, key: str, one: TaskReferences) -> TaskReferences:
     return replace(one, players=tuple(players))
 
 
-def write_references(file: Path, measured: References) -> None:
+def write_references(file: Path, new: References) -> None:
     """Add references to a file; they replace those of the same suite and task."""
     earlier = dict(read_references(file)) if file.is_file() else {}
-    names = {(references.suite, references.task) for references in measured.values()}
+    names = {(references.suite, references.task) for references in new.values()}
     unchanged = {
         key: references
         for key, references in earlier.items()
         if (references.suite, references.task) not in names
     }
-    _write(file, {**unchanged, **{key: _with_files(file, key, one) for key, one in measured.items()}})
+    _write(file, {**unchanged, **{key: _with_files(file, key, one) for key, one in new.items()}})
 
 
 def keep_references(file: Path, definitions: Collection[str]) -> None:

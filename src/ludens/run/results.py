@@ -233,7 +233,7 @@ class RunReader:
         metrics = {task.name: task.metrics for task in self.whole.tasks}
         tasks = {
             name: replace(task, metrics=metrics.get(name, task.metrics))
-            for name, task in self.plan.chosen.items()
+            for name, task in self.plan.tasks_by_name.items()
         }
         self._maker = RowMaker(tasks, self.whole.summary_metrics)
         self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
@@ -296,7 +296,7 @@ class RunReader:
         for entrant in plan.matches or plan.entrants:
             cells = {
                 name: reader.cell(plan.count(task), self.whole.anchors.get(name))
-                for name, task in plan.chosen.items()
+                for name, task in plan.tasks_by_name.items()
                 if (reader := take((entrant, name), None)) is not None
             }
             name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)

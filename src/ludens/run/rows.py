@@ -254,7 +254,7 @@ class RowMaker:
     @staticmethod
     def of(plan: Plan) -> RowMaker:
         """With the tasks and metrics of the plan's suite."""
-        return RowMaker(plan.chosen, suite(plan.suite).summary_metrics)
+        return RowMaker(plan.tasks_by_name, suite(plan.suite).summary_metrics)
 
     def make(self, job: Job, episode: Episode) -> EpisodeRow:
         """The row of an episode, not yet stored. Metrics that fail are left for those who read it."""

@@ -203,8 +203,8 @@ def own_return(result: EpisodeResult) -> float:
 
 def won(result: EpisodeResult) -> bool:
     """Whether the agent under measurement has a higher return than all others."""
-    others = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
-    return own_return(result) > max(others, default=0.0)
+    rivals = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
+    return own_return(result) > max(rivals, default=0.0)
 
 
 RETURN = mean_of("return", own_return)

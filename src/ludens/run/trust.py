@@ -29,8 +29,8 @@ def plan_accesses(plan: Plan) -> Iterator[Access]:
     for access in option_accesses(suite_options(plan.suite), suite.options, suite.name):
         if access.touch is not Touch.PLAYER:  # it sits in a task below
             yield access
-    games = {task.game: GAMES.get(parse_spec(task.game).name) for task in plan.chosen.values()}
-    for task in plan.chosen.values():
+    games = {task.game: GAMES.get(parse_spec(task.game).name) for task in plan.tasks_by_name.values()}
+    for task in plan.tasks_by_name.values():
         yield from game_accesses(task.game)
         for spec in sorted({*task.opponents, *plan.players}):
             yield from player_accesses(spec, games[task.game])
@@ -56,7 +56,7 @@ def check_packed(plan: Plan) -> None:
     for text in suite.options.values():  # before the suite makes games of them
         for spec in _games_in(text):
             _refuse(game_accesses(spec))
-    for task in plan.chosen.values():
+    for task in plan.tasks_by_name.values():
         _refuse(game_accesses(task.game))
         game = GAMES.get(parse_spec(task.game).name)
         players = task.opponents

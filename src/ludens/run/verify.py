@@ -323,7 +323,7 @@ _TRIES = 8
 class RepairResult:
     """What a repair has found and done."""
 
-    done: int = 0
+    valid: int = 0
     planned: int = 0
     moved: dict[Path, list[tuple[int, str]]] = field(default_factory=dict)
     """By the file to which they were moved: number of each line, and why."""
@@ -331,7 +331,7 @@ class RepairResult:
     @property
     def missing(self) -> int:
         """Episodes that `ludens resume` will play."""
-        return self.planned - self.done
+        return self.planned - self.valid
 
 
 def repair(folder: Path) -> RepairResult:
@@ -339,20 +339,20 @@ def repair(folder: Path) -> RepairResult:
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
-    plan, done = read_plan(folder), set[str]()
+    plan, valid = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
     result = RepairResult(0, plan.total())
     for shard in shards_of(folder):
         if shard == PARQUET:  # `compact` has checked it
-            done.update(line.head.key for line in LineReader(folder).shard(shard) if not line.head.void)
+            valid.update(line.head.key for line in LineReader(folder).shard(shard) if not line.head.void)
             continue
         bad = set_aside(
             folder / shard,
             LINE_START,
-            lambda line: done.update(_finished_key(folder, check, line, done)),
+            lambda line: valid.update(_finished_key(folder, check, line, valid)),
         )
         result.moved[bad_lines(folder / shard)] = bad
-    result.done = len(done)
+    result.valid = len(valid)
     return result
 
 
@@ -411,12 +411,12 @@ def _complete_end(line: bytes, start: bytes, check: Callable[[bytes], object]) -
     return b""
 
 
-def _finished_key(folder: Path, check: PlanCheck, line: bytes, done: Container[str]) -> Iterator[str]:
+def _finished_key(folder: Path, check: PlanCheck, line: bytes, earlier: Container[str]) -> Iterator[str]:
     """The key of a valid line, if its episode is finished; those in `done` must not occur again."""
     head, data = split_line(line)
     record = read_record(folder, head, data)
     check.check(head, record.episode)
-    if head.key in done:
+    if head.key in earlier:
         raise BadFile(f"repeats {head.key!r}, which was finished before")
     if not head.void:
         yield head.key

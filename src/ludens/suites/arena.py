@@ -105,8 +105,8 @@ def seatings(game: Game) -> tuple[Seating, ...]:
 
 def rival_return(result: EpisodeResult) -> float:
     """The mean return over the seats of the other side."""
-    others = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
-    return sum(others) / len(others)
+    rivals = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
+    return sum(rivals) / len(rivals)
 
 
 def score(result: EpisodeResult) -> float:

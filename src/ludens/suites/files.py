@@ -119,8 +119,8 @@ def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
 def _row(row: Mapping[str, Any], number: int, shared: Mapping[str, Mapping[str, Any]], path: Path) -> FileRow:
     question, answers = _text(row, "question"), _answers(row)
     if not question or not answers:
-        missing = "answer" if question else "question"
-        raise BadFile(f"row {number} of {str(path)!r} has no {missing}.")
+        column = "answer" if question else "question"
+        raise BadFile(f"row {number} of {str(path)!r} has no {column}.")
     options = _options(row)
     if options:
         answers = tuple(letter for answer in answers if (letter := _letter(answer, options)))
@@ -269,11 +269,11 @@ class FileQuestion(Question):
         }
 
 
-def same_answer(said: str, right: str) -> bool:
+def same_answer(answer: str, right: str) -> bool:
     """Whether an answer is right: numbers by value, at the decimals of the right one; texts by words."""
-    if fold(said) == fold(right):
+    if fold(answer) == fold(right):
         return True
-    number, truth = _number(said), _number(right)
+    number, truth = _number(answer), _number(right)
     if number is None or truth is None:
         return False
     decimals = len(right.partition(".")[2].rstrip("%° ")) if "e" not in right.lower() else 12
@@ -304,9 +304,9 @@ class FileView(View):
         return "\n\n".join(filter(None, [row.hint, row.question, options]))
 
     def format(self, state: FileQuestion, seat: str) -> ActionFormat:
-        named = zip(_LETTERS, state.row.options, strict=False)
+        options = zip(_LETTERS, state.row.options, strict=False)
         spellings = {
-            f"{letter}{mark} {text}": letter for letter, text in named for mark in (".", ")", ":", "")
+            f"{letter}{mark} {text}": letter for letter, text in options for mark in (".", ")", ":", "")
         }
         return AnswerLine("Answer", spellings)
 
@@ -315,8 +315,8 @@ class AnswerLine(ActionFormat):
     """A last line `Answer: ...`."""
 
     def ask(self, legal: Legal) -> str:
-        what = "your answer, a word or number" if legal.is_text else "the letter of the right option"
-        return f"End your reply with one line: {self.label}: <{what}>"
+        content = "your answer, a word or number" if legal.is_text else "the letter of the right option"
+        return f"End your reply with one line: {self.label}: <{content}>"
 
 
 ACCURACY = rate_of("accuracy", fact("right"), about="share of right answers")

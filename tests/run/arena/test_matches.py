@@ -32,7 +32,7 @@ def test_every_pair_meets_in_all_seats_on_shared_seeds() -> None:
     plan = plan_of({**BOTS, "best": "bot/best"})
     games = [job for job in plan.jobs if job.task == "tic_tac_toe"]
     assert {job.entrant for job in games} == {"first vs random", "first vs best", "random vs best"}
-    assert len(games) == plan.count(plan.chosen["tic_tac_toe"]) * 3 == 12
+    assert len(games) == plan.count(plan.tasks_by_name["tic_tac_toe"]) * 3 == 12
     seats = {(job.entrant, job.seed, *plan.specs(job).items()) for job in games}
     assert ("first vs best", 1, ("x", "bot/best"), ("o", "bot/first")) in seats
     assert ("first vs best", 1, ("x", "bot/first"), ("o", "bot/best")) in seats

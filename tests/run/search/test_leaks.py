@@ -144,4 +144,4 @@ def test_players_that_may_be_as_good_are_tested_and_one_belief(worth: dict[str, 
         searching._Contender(name, Script(), mean, mean, 0.2, "belief" in name)
         for name, mean in worth.items()
     ]
-    assert " ".join(one.name for one in searching._chosen(contenders)) == tested
+    assert " ".join(one.name for one in searching.best_contenders(contenders)) == tested

@@ -44,7 +44,7 @@ class AdaptiveSource:
 
     def __call__(self) -> list[Job]:
         plan = self._store.plan
-        rated = {name for name, task in plan.chosen.items() if task.motive == "competitive"}
+        rated = {name for name, task in plan.tasks_by_name.items() if task.motive == "competitive"}
         waiting, seeds = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
         unrated: list[Job] = []
         for job in plan.jobs:
@@ -53,7 +53,8 @@ class AdaptiveSource:
                     seeds[job.entrant].add(job.seed)
             else:
                 (waiting[job.entrant] if job.task in rated else unrated).append(job)
-        first = {plan.seed + task.first_seed + n for task in plan.chosen.values() for n in range(FIRST_SEEDS)}
+        tasks = plan.tasks_by_name.values()
+        first = {plan.seed + task.first_seed + n for task in tasks for n in range(FIRST_SEEDS)}
         if block := [job for jobs in waiting.values() for job in jobs if job.seed in first]:
             return block
         if rated and not self.reason:

@@ -110,11 +110,11 @@ def departures(results: SuiteResults, plans: Mapping[Path, Plan]) -> Iterator[st
         for option, value in parse_spec(plan.suite).options.items():
             if not results.is_arena:
                 yield f"The suite was played with {option}={value}."
-        if left_out := [task.name for task in whole.tasks if task.name not in plan.chosen]:
+        if left_out := [task.name for task in whole.tasks if task.name not in plan.tasks_by_name]:
             yield f"Not played in {folder.name}: {', '.join(left_out)}."
         fewer = [
             f"{name} {plan.places(task):,} of {task.episodes:,}"
-            for name, task in plan.chosen.items()
+            for name, task in plan.tasks_by_name.items()
             if plan.places(task) < task.episodes
         ]
         if fewer:
@@ -176,7 +176,7 @@ def _tasks(results: Results) -> Iterator[Table]:
 
 
 def _task_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
-    for name, task in plan.chosen.items():
+    for name, task in plan.tasks_by_name.items():
         snapshot = plan.task_snapshot.get(name, {})
         version = str(snapshot.get("version", "")) if isinstance(snapshot, dict) else ""
         places = plan.places(task)

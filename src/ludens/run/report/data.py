@@ -131,7 +131,7 @@ def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
         "entrant": seated_name(row.entrant, plan.seated),
         "spec": plan.spec(row.entrant),
         "rival": plan.rival(row.entrant) or None,
-        "seats": ";".join(entrant_seats(plan.chosen[row.task], row.seating)),
+        "seats": ";".join(entrant_seats(plan.tasks_by_name[row.task], row.seating)),
         "returns": None if row.void else orjson.dumps(row.returns).decode(),
         "input_tokens": row.usage.input_tokens,
         "output_tokens": row.usage.output_tokens,

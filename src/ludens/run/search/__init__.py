@@ -112,7 +112,7 @@ def search(
     task: Task,
     episodes: int,
     budget: int = 0,
-    known: TaskReferences | None = None,
+    references: TaskReferences | None = None,
     say: Say = lambda text: None,
     deaf: bool = False,
 ) -> Search:
@@ -128,7 +128,7 @@ def search(
         deaf: Whether a player may not listen either (`Suite.deaf`).
     """
     game = make(task.game)
-    known = known or measure(suite, task, episodes)
+    references = references or measure(suite, task, episodes)
     if game.question:
         budget = budget or QUESTIONS
         metric = _metric_of(task)
@@ -139,7 +139,7 @@ def search(
             training.budget = SLOW
         budget, metric = training.budget, training.metric
         contenders = list(_games(training, max(8, budget // 10), say, deaf))
-    names_in_use = {player.name for player in known.players}
+    names_in_use = {player.name for player in references.players}
     contenders = [
         replace(one, name=f"{one.name} (budget {budget})") if one.name in names_in_use else one
         for one in contenders
@@ -149,7 +149,8 @@ def search(
     for one in best_contenders(contenders):
         say(f"testing {one.name}")
         # As it will be rebuilt: what was remembered in other episodes must not matter.
-        results[one.name] = play_task(game, task, rebuilt(task, one.player.definition), known.episodes, {})
+        player = rebuilt(task, one.player.definition)
+        results[one.name] = play_task(game, task, player, references.episodes, {})
     trials = tuple(
         PlayerTrial(
             one.name,
@@ -161,9 +162,9 @@ def search(
         for one in contenders
     )
     players = {one.name: one.player for one in contenders}
-    simple = dict(_simple_bots(task, known, say))
-    references = _merged(task, known, results, simple, players)
-    references = replace(references, searched=max(budget, known.searched))
+    simple = dict(_simple_bots(task, references, say))
+    references = _merged(task, references, results, simple, players)
+    references = replace(references, searched=max(budget, references.searched))
     return Search(references, metric.name, budget, trials)
 
 
@@ -179,13 +180,13 @@ def measure_again(
         earlier: The scores so far.
         definitions: What its players can be rebuilt from, by name.
     """
-    game, known = make(task.game), measure(suite, task, episodes)
+    game, references = make(task.game), measure(suite, task, episodes)
     found = {
         name: play_task(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()
     }
-    simple = dict(_simple_bots(task, known, lambda text: None)) if earlier.searched else {}
-    known = replace(known, players=earlier.players, searched=earlier.searched)
-    return _merged(task, known, found, simple, {})
+    simple = dict(_simple_bots(task, references, lambda text: None)) if earlier.searched else {}
+    references = replace(references, players=earlier.players, searched=earlier.searched)
+    return _merged(task, references, found, simple, {})
 
 
 def _metric_of(task: Task) -> Metric:

@@ -60,7 +60,7 @@ class Traits:
     """Lines between the last one that repeats it and the end."""
     shared: float
     """The largest part of the words in a line that mentions it which another line has too."""
-    said: int
+    words_of_mentions: int
     """Words in the lines that mention it."""
 
     def values(self) -> tuple[float, ...]:

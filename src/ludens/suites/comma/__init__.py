@@ -63,8 +63,8 @@ TOKENS_AT_HALF = 1000
 
 def tokens(result: EpisodeResult) -> float | None:
     """Output tokens of both seats, reasoning included. None where they were not counted."""
-    used = result.episode.usage()
-    return float(used.output_tokens) if used.calls else None
+    usage = result.episode.usage()
+    return float(usage.output_tokens) if usage.calls else None
 
 
 def leaks_in(result: EpisodeResult) -> list[Leak] | None:
@@ -107,7 +107,7 @@ def efficiency_of(partial: float, words: float) -> float:
 
 
 def _progress_and_tokens(result: EpisodeResult) -> tuple[float, float] | None:
-    return None if (used := tokens(result)) is None else (float(result.episode.facts["partial"]), used)
+    return None if (usage := tokens(result)) is None else (float(result.episode.facts["partial"]), usage)
 
 
 def efficiency(observations: Sequence[Observation]) -> Estimate:
@@ -234,9 +234,9 @@ class CommaSuite(SuiteBuilder):
         metrics: list[Metric] = [HEADLINES[self.first], *rest, TOKENS, EFFICIENCY]
         if "private" in skills_of(puzzle):
             metrics += [LEAKS, DISCREET]
-        game, seen = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}", puzzle in self.blindable
+        game = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}"
         shape = (self.seating,), self.seeds, tuple(metrics), self.config
-        return Task(puzzle, game, *shape, blindable=seen)
+        return Task(puzzle, game, *shape, blindable=puzzle in self.blindable)
 
 
 class CommaMini(CommaSuite):
@@ -306,16 +306,16 @@ class CommaSight(SuiteBuilder):
     episodes: int = option(SEEDS, low=2, high=9_999_998, help="of every task; two panels are a pair")
 
     def build(self) -> Suite:
-        seen = (both_of(fact("right")), rate_of("right", fact("right"), about="panels solved at once"))
+        solving = (both_of(fact("right")), rate_of("right", fact("right"), about="panels solved at once"))
         solved = HEADLINES["SR"]
-        told = (solved, *(metric for metric in HEADLINES.values() if metric is not solved))
+        talk = (solved, *(metric for metric in HEADLINES.values() if metric is not solved))
         alone, pair = {"solver": MODEL}, {"solver": MODEL, "expert": MODEL}
         panels = [
-            Task(f"panel/{name}", f"comma/panel?puzzle={name}&twins=true", (alone,), self.episodes, seen)
+            Task(f"panel/{name}", f"comma/panel?puzzle={name}&twins=true", (alone,), self.episodes, solving)
             for name in PUZZLES
         ]
         talks = [
-            Task(f"talk/{name}", f"comma/{name}?{_TALK}{_FAIR.get(name, '')}", (pair,), self.episodes, told)
+            Task(f"talk/{name}", f"comma/{name}?{_TALK}{_FAIR.get(name, '')}", (pair,), self.episodes, talk)
             for name in TALKED
         ]
         differing = both_of(about="of the fields that differ between twin panels, those right on both")

@@ -97,9 +97,9 @@ def _published() -> tuple[Published, ...]:
     """Tables 2 and 3: a key `TASK: METRIC` is a metric that is not the first of its task."""
     rows = []
     for row in read_published(_FOLDER / "published.toml", "VIKI, tables 2 and 3"):
-        named = {name: name.partition(": ")[::2] for name in row.values if ": " in name}
-        first = {name: value for name, value in row.values.items() if name not in named}
-        further = {(task, metric): row.values[name] for name, (task, metric) in named.items()}
+        further_names = {name: name.partition(": ")[::2] for name in row.values if ": " in name}
+        first = {name: value for name, value in row.values.items() if name not in further_names}
+        further = {(task, metric): row.values[name] for name, (task, metric) in further_names.items()}
         rows.append(replace(row, values=first, further=further))
     return tuple(rows)
 

@@ -149,8 +149,8 @@ def _truth(of: Callable[[Truth, Truth], bool | None]) -> Callable[[EpisodeResult
         if _as_spy(result):
             own, other = other, own
         values = [of(check(clue, own), check(clue, other)) for clue in _clues(result)]
-        counted = [value for value in values if value is not None]
-        return sum(counted) / len(counted) if counted else None
+        decided = [value for value in values if value is not None]
+        return sum(decided) / len(decided) if decided else None
 
     return value
 
@@ -166,8 +166,8 @@ def _tokens(clues: bool) -> Callable[[EpisodeResult], float | None]:
     """Mean output tokens of a reply in a stage, reasoning included; None where they were not counted."""
 
     def value(result: EpisodeResult) -> float | None:
-        used = [each.usage.output_tokens for m in _moves(result, clues) for each in m.tries if each.usage]
-        return sum(used) / len(used) if used else None
+        tokens = [each.usage.output_tokens for m in _moves(result, clues) for each in m.tries if each.usage]
+        return sum(tokens) / len(tokens) if tokens else None
 
     return value
 
@@ -252,12 +252,12 @@ class VisionZero(SuiteBuilder):
         return Suite(name, about, tasks, published, DEVIATIONS, references=REFERENCES, paper=PAPER)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
-        if option := self._needed(source):
+        if option := self._required_option(source):
             raise BadOption(f"no bot can read the pictures of {source}: name a model with {option}=SPEC.")
         game = f"spy?{options}"
         return Task(name, game, self._seatings(game), GAMES, self.metrics)
 
-    def _needed(self, source: str) -> str:
+    def _required_option(self, source: str) -> str:
         """The option that must name players who can read the pictures of a source; empty if none must."""
         return "" if self.reference or _described(source) else "reference"
 
@@ -271,7 +271,7 @@ class VisionZero(SuiteBuilder):
 
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that all players can read."""
-        return {name: where for name, where in _sources().items() if not self._needed(where)}
+        return {name: where for name, where in _sources().items() if not self._required_option(where)}
 
 
 class VisionZeroMini(VisionZero):
@@ -356,18 +356,18 @@ class VisionZeroSight(VisionZero):
     def _partners(self) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, self.partners.split(",")))) or PARTNERS
 
-    def _needed(self, source: str) -> str:
-        return super()._needed(source) or ("" if self.partners or _described(source) else "partners")
+    def _required_option(self, source: str) -> str:
+        return super()._required_option(source) or ("" if self.partners or _described(source) else "partners")
 
     def _seatings(self, game: str) -> tuple[Seating, Seating]:
         """The model as one civilian among partners or as all of them, and as the spy among partners."""
         civilians, reference = _civilians(game), self.reference or REFERENCE
         own = civilians[:1] if self.seats == "one" else civilians
-        others = dict(
+        partners = dict(
             zip([seat for seat in civilians if seat not in own], cycle(self._partners), strict=False)
         )
         return (
-            {SPY: reference, **dict.fromkeys(own, MODEL), **others},
+            {SPY: reference, **dict.fromkeys(own, MODEL), **partners},
             {SPY: MODEL, **dict(zip(civilians, cycle(self._partners), strict=False))},
         )
 

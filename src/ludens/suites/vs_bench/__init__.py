@@ -202,8 +202,8 @@ def published(anchors: str, predict: str) -> tuple[Published, ...]:
             values |= {_RAW[column]: value for column, value in columns.items() if column in _RAW}
             values |= _only(row, "decide/pong")
         if values:
-            others = columns if anchors != "measured" else {}
-            further = {_FURTHER[column]: value for column, value in others.items() if column in _FURTHER}
+            more = columns if anchors != "measured" else {}
+            further = {_FURTHER[column]: value for column, value in more.items() if column in _FURTHER}
             rows.append(Published(source, model, values, _deviations(anchors, model), further))
     return tuple(rows)
 

@@ -107,11 +107,11 @@ class Predict(TwinGame["Prediction"]):
         for attempt in range(_ATTEMPTS):
             # Numbers of the same remainder ask for the same seat in the same match.
             number = seed + len(slots(self.game, self.rule)) * stream(seed, "twin", attempt).between(1, _FAR)
-            other = self.world(number)
-            differ = other.sample.truth.isdisjoint(first.sample.truth)
-            pictures = [[p.hash for p in view.images(each, SEAT)] for each in (first, other)]
-            if differ and view.words(other) == view.words(first) and pictures[0] != pictures[1]:
-                return first, other
+            twin = self.world(number)
+            differ = twin.sample.truth.isdisjoint(first.sample.truth)
+            pictures = [[p.hash for p in view.images(each, SEAT)] for each in (first, twin)]
+            if differ and view.words(twin) == view.words(first) and pictures[0] != pictures[1]:
+                return first, twin
         raise BadOption(f"no twin of question {seed} about {self.game} was found: its words tell the answer.")
 
 
@@ -157,9 +157,9 @@ class Prediction(Question):
         question = self.sample
         other = question.state.resample_hidden(question.observer, random)
         options = options_of(game_of(question.name), other, question.seat)
-        done = random.choice(options)
-        question = replace(question, state=other, options=options, done=done, likeliest=done, kind="")
-        return type(self)(replace(question, truth=frozenset({done})), self.answer)
+        action = random.choice(options)
+        question = replace(question, state=other, options=options, done=action, likeliest=action, kind="")
+        return type(self)(replace(question, truth=frozenset({action})), self.answer)
 
 
 class PredictView(View):
@@ -229,7 +229,7 @@ def build(order: DatasetOrder) -> Dataset:
     else:
         numbers = range(order.n)
         samples, source = recorded(name, order.run, order.n, order.seed)
-    shares = distribution(name, samples, rule, built=order.run is None)
+    shares = distribution(name, samples, rule, from_recipe=order.run is None)
     check_shares(name, samples, shares)
     game = game_of(name)
     return Dataset(
@@ -271,15 +271,15 @@ def _rows(
 
 
 def distribution(
-    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], built: bool = True
+    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], from_recipe: bool = True
 ) -> list[Share]:
     """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
     recipe, n = recipe_of(name, rule), len(samples)
     targets = sorted({recipe.seat_names.get(seat, seat) for seat in game_of(name).seats})
-    wanted = {target: n / len(targets) for target in targets}
-    shares = count_shares("target", (question.target for question in samples), wanted)
+    targets_wanted = {target: n / len(targets) for target in targets}
+    shares = count_shares("target", (question.target for question in samples), targets_wanted)
     total = sum(match.share for match in recipe.matches)
-    matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
+    matches = {str(match): n * match.share / total for match in recipe.matches} if from_recipe else None
     shares += count_shares("match", (question.match for question in samples), matches)
     weight = sum(recipe.classes.values())
     kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}
