@@ -18,7 +18,7 @@ from ludens.run.comparisons import MIN_NONZERO, BlindControl, Place
 from ludens.run.index import RowDict
 from ludens.run.lines import read_episode
 from ludens.run.plan import job_key
-from ludens.run.rows import EPISODES, STATS, EpisodeRow, decoded, label_counts
+from ludens.run.rows import DEFAULTS, STATS, EpisodeRow, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, normalised
 from ludens.run.task import (
     EpisodeResult,
@@ -362,14 +362,7 @@ class CellReader:
 
 _INTEGERS = {"seating": "i", "sample": "i", "status": "b", "fallbacks": "i", "shard": "i"}
 _COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q", "cluster": "i"}
-_DEFAULTS: dict[str, Any] = {
-    "sample": 0,
-    "status": "done",
-    "fallbacks": 0,
-    "shard": EPISODES,
-    "offset": 0,
-    "cluster": "",
-}
+_DEFAULTS: dict[str, Any] = {name: DEFAULTS[name] for name in _COLUMNS if name not in ("seed", "seating")}
 
 
 def _labels(row: RowDict) -> Mapping[str, Mapping[LabelPair, int]]:

@@ -79,14 +79,11 @@ def compare(
     second: Values,
     seatings: int,
     clusters: Clusters = MappingProxyType({}),
-    *,
-    a: str = "",
-    b: str = "",
-    task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    ours, theirs = seed_means(first, seatings), seed_means(second, seatings)
-    return compare_seeds(metric, ours, theirs, seatings, clusters, a=a, b=b, task=task)
+    return compare_seeds(
+        metric, seed_means(first, seatings), seed_means(second, seatings), seatings, clusters
+    )
 
 
 def joint_clusters(first: Clusters, second: Clusters) -> Clusters:
@@ -103,9 +100,9 @@ def compare_seeds(
     seatings: int,
     clusters: Clusters,
     *,
-    a: str,
-    b: str,
-    task: str,
+    a: str = "",
+    b: str = "",
+    task: str = "",
 ) -> Pair:
     """Compare the means of two entrants on the seeds that both have."""
     ours, theirs = _by_group(first, second, clusters), _by_group(second, first, clusters)

@@ -130,10 +130,8 @@ class _SeatSizes:
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config, tools=options.act == "tools")
         observation = ask.observation
         letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
-        images, pixels = (
-            len(observation.images),
-            sum(picture.width * picture.height for picture in observation.images),
-        )
+        images = len(observation.images)
+        pixels = sum(picture.width * picture.height for picture in observation.images)
         # How many pictures a prompt has on average that shows the latest ones.
         frames = sum(min(options.frames, number + 1) for number in range(asks)) / asks
         exchanges = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
@@ -144,18 +142,9 @@ class _SeatSizes:
         key = (job.task, job.seating)
         if key not in self._ask_counts:
             game = self._games.setdefault(job.task, make(self._plan.tasks_by_name[job.task].game))
-            counter = _AskCounter()
-            config = self._plan.tasks_by_name[job.task].config
-            run_sync(
-                play(
-                    game,
-                    dict.fromkeys(game.seats, Random()),
-                    job.seed,
-                    config=config,
-                    observer=counter,
-                    void_on_error=True,
-                )
-            )
+            counter, config = _AskCounter(), self._plan.tasks_by_name[job.task].config
+            players = dict.fromkeys(game.seats, Random())
+            run_sync(play(game, players, job.seed, config=config, observer=counter, void_on_error=True))
             self._ask_counts[key] = counter.asks
         return self._ask_counts[key]
 

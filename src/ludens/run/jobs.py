@@ -6,6 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
@@ -137,7 +138,8 @@ class JobRunner(Executor):
 
     def _problems_of(self, task: str) -> Iterator[UsageError]:
         messages: set[str] = set()
-        for check in (lambda: self._check_game(task), *self._agent_checks(task)):
+        checks: list[Callable[[], object]] = [partial(self._check_game, task), *self._agent_checks(task)]
+        for check in checks:
             try:
                 check()
             except UsageError as error:
@@ -153,10 +155,10 @@ class JobRunner(Executor):
             view.rules(seat)
 
     def _agent_checks(self, task: str) -> Iterator[Callable[[], object]]:
-        for seat, spec in self._seats(task):
-            yield lambda seat=seat, spec=spec: self.agent(spec, task).sit(  # type: ignore[misc]
-                self.game(task), seat, stream(0, "check")
-            )
+        return (partial(self._check_agent, task, seat, spec) for seat, spec in self._seats(task))
+
+    def _check_agent(self, task: str, seat: str, spec: str) -> None:
+        self.agent(spec, task).sit(self.game(task), seat, stream(0, "check"))
 
     def _seats(self, task: str) -> Iterator[tuple[str, str]]:
         for index in range(len(self.plan.tasks_by_name[task].seatings)):
@@ -179,11 +181,8 @@ class JobRunner(Executor):
                     key, modality = str(parsed.own), view.modality(seat, parsed.prompt.sees)
                     pictures[key] = pictures.get(key, False) or modality != "text"
         requests = [self._models[key].answer(probe_request(modality)) for key, modality in pictures.items()]
-        errors = [
-            error
-            for error in await asyncio.gather(*requests, return_exceptions=True)
-            if isinstance(error, BaseException)
-        ]
+        replies = await asyncio.gather(*requests, return_exceptions=True)
+        errors = [reply for reply in replies if isinstance(reply, BaseException)]
         if usage_errors := [error for error in errors if isinstance(error, UsageError)]:
             raise combine_errors({"": usage_errors})
         for error in errors:

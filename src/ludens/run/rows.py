@@ -119,7 +119,7 @@ class EpisodeRow:
 
     def to_json(self) -> bytes:
         """One line of the index; raises `TypeError` if a value of a metric cannot be written."""
-        filled = {name: value for name in _NAMES if (value := getattr(self, name)) != _DEFAULTS[name]}
+        filled = {name: value for name in _NAMES if (value := getattr(self, name)) != DEFAULTS[name]}
         for name in ("usage", "other_usage"):
             if name in filled:
                 filled[name] = [getattr(filled[name], part) for part in _USAGE]
@@ -157,11 +157,11 @@ _NAMES = tuple(f.name for f in fields(EpisodeRow))
 _USAGE = tuple(f.name for f in fields(Usage))
 _BARE = EpisodeRow("", "", "", 0, 0)
 _ALWAYS = object()
-_DEFAULTS = {
+DEFAULTS = {
     f.name: _ALWAYS if f.default is f.default_factory is MISSING else getattr(_BARE, f.name)
     for f in fields(EpisodeRow)
 }
-"""What need not be written; fields without a default are always written."""
+"""What need not be written of a row; fields without a default are always written."""
 
 
 class Outcome(NamedTuple):

@@ -26,7 +26,7 @@ from ludens.run.report import render
 from ludens.run.report.arena import arena_charts, headline_tables, improvement
 from ludens.run.report.charts import PUBLISHED_RINGS, Bar, BarChart, bar_charts
 from ludens.run.report.references import sentences, warnings
-from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow, Value, split
+from ludens.run.report.table import Column, Entry, Table, TableRow, Value, notes_below_last, select, split
 from ludens.run.report.tables import scores, task_scores
 from ludens.run.results import Results, SuiteResults
 from ludens.run.task import MODEL, Suite, suite
@@ -276,18 +276,9 @@ def fitted(table: Table) -> list[Table]:
         return [table]
     if names == 1 and len(table.rows) <= MOST_COLUMNS:
         return [_transposed(table)]
-    parts, wide = [], -(-len(numbers) // -(-len(numbers) // MOST_COLUMNS))
-    for start in range(0, len(numbers), wide):
-        some = numbers[start : start + wide]
-        places = [*range(names), *some]
-        columns = [table.columns[place] for place in places]
-        rows = [
-            replace(row, entries=[row.entries[place] for place in places])
-            for row in table.rows
-            if any(row.entries[place] != NOTHING for place in some)
-        ]
-        parts.append(replace(table, columns=columns, rows=rows))
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
+    wide = -(-len(numbers) // -(-len(numbers) // MOST_COLUMNS))
+    starts = range(0, len(numbers), wide)
+    return notes_below_last([select(table, range(names), numbers[at : at + wide]) for at in starts])
 
 
 def _transposed(table: Table) -> Table:

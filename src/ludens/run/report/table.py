@@ -135,18 +135,28 @@ def split(table: Table) -> list[Table]:
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
+    return notes_below_last(parts)
 
 
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
-    names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
+    part = select(table, [0], indices)
+    columns = [replace(column, name=column.name.removeprefix(f"{family}/")) for column in part.columns]
+    return replace(part, title=f"{table.title}: {family}" if family else table.title, columns=columns)
+
+
+def select(table: Table, names: Sequence[int], numbers: Sequence[int]) -> Table:
+    """The columns that name rows and some columns of numbers, without rows that are empty in these."""
+    places = [*names, *numbers]
     rows = [
-        replace(row, entries=[row.entries[i] for i in (0, *indices)])
+        replace(row, entries=[row.entries[place] for place in places])
         for row in table.rows
-        if any(row.entries[i] != NOTHING for i in indices)
+        if any(row.entries[place] != NOTHING for place in numbers)
     ]
-    title = f"{table.title}: {family}" if family else table.title
-    return replace(table, title=title, columns=[names[i] for i in (0, *indices)], rows=rows)
+    return replace(table, columns=[table.columns[place] for place in places], rows=rows)
+
+
+def notes_below_last(parts: Sequence[Table]) -> list[Table]:
+    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
 
 WIDTH = 160

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from hmac import compare_digest
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import orjson
@@ -177,9 +176,7 @@ class OpenRecords(Records):
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def add(self) -> Participant:
