@@ -36,13 +36,13 @@ from ludens.run.stats import student
 RANDOM, BLIND, BEST = "random", "blind", "best"
 PLAYERS = (RANDOM, BLIND, BEST)
 FEWEST = 4
-"""Episodes that are played whatever they take."""
+"""Episodes that are always played, even if they take longer than the time limit."""
 PLAYER, CONTROL = "player", "control"
 """The player, and the same player with blank pictures."""
 COLUMNS = (PLAYER, CONTROL, BLIND, RANDOM, BEST)
 LEGAL, SHARE, SURE = 0.9, 0.8, 1.64
-"""Legal first replies of a player that is offered; what is near the best, of the way from random play; how
-many standard errors are above blind."""
+"""When a player is offered as an opponent: the least share of legal first replies; the least score, as a
+share of the way from random play to the best; or this number of standard errors above blind play."""
 _FIRST_SEED = 20_000
 """No preset is measured on it or on later ones."""
 _CHOICE = 10_000
@@ -92,8 +92,8 @@ class Ability:
 
     @property
     def has_room(self) -> bool:
-        """Whether looking can be seen to pay: not where the best bot earns no more than a player that never
-        looks, or only by chance."""
+        """Whether the best bot earns significantly more than a player that never looks: only then can a score
+        show that a player looks."""
         best, blind = self.scores.get(BEST), self.scores.get(BLIND)
         if best is None or blind is None:
             return True
@@ -101,7 +101,7 @@ class Ability:
 
     @property
     def share(self) -> float | None:
-        """How far it comes from random play to the best bot; None where that is no way."""
+        """Its score from random play (0) to the best bot (1); None if these are equal or unknown."""
         if RANDOM not in self.scores or BEST not in self.scores:
             return None
         low, high = self.scores[RANDOM].mean, self.scores[BEST].mean
@@ -111,7 +111,7 @@ class Ability:
     def offered(self) -> bool:
         """Whether it is an opponent for people: it makes legal moves, and it looks or is near the best.
 
-        Where the best bot earns no more than players that guess, scores do not tell: legal moves are enough.
+        Where the best bot earns no more than players that guess, scores say nothing: legal moves are enough.
         """
         means = {name: self.scores[name].mean for name in (BEST, RANDOM, BLIND) if name in self.scores}
         best = means.pop(BEST, None)
@@ -223,7 +223,7 @@ class AbilityMap:
         return "\n".join([*_markdown(head, map(_row, self.games)), "", self.summary()]) + "\n"
 
     def summary(self) -> str:
-        """In how many games it looks, and in how many of the others that cannot be shown."""
+        """In how many games it is above blind play, and in how many others no player could be."""
         above = sum(row.above_blind for row in self.games)
         full = sum(not row.above_blind and not row.has_room for row in self.games)
         rest = len(self.games) - above - full
@@ -329,7 +329,7 @@ class PresetScore:
     spec: str
     mean: float
     reach: float
-    """To either end of the 95% interval (Student's t); 0 where all episodes earned the same."""
+    """Half the width of the 95% interval (Student's t); 0 where all episodes earned the same."""
     episodes: int
 
 
@@ -380,7 +380,7 @@ def score(
 def seated_episodes(
     game: Game, others: str, spec: str, episodes: int, seconds: float, first: int
 ) -> Iterator[tuple[str, Episode]]:
-    """Games of a player in each seat in turn, until it has spent the CPU seconds; with the seat."""
+    """Seat and episode of games with a player in each seat in turn, until the CPU seconds are spent."""
     start = process_time()
     seated = {seat: agent(others, game) for seat in game.seats} if len(game.seats) > 1 else {}
     player = agent(spec, game)

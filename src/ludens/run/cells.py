@@ -235,7 +235,7 @@ class Cell:
 
     @property
     def few(self) -> bool:
-        """Whether it has too few seeds, or clusters of them, to show a difference to anybody."""
+        """Whether it has too few seeds, or clusters of them, for any significant difference."""
         return len(set(self.episodes.groups())) < MIN_NONZERO
 
     def values(self, metric: Metric) -> dict[Place, Any]:

@@ -1,7 +1,7 @@
 """Puts the shards of a run into one Parquet file, `compact.parquet`, which is smaller.
 
 Its columns are the fields of rows, for tools that read Parquet, and `line`: lines of the shards, unchanged.
-The index then points there. Whoever resumes the run writes new shards beside it.
+The index then points there. When the run is resumed, new shards are written beside it.
 """
 
 from __future__ import annotations

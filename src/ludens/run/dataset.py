@@ -199,7 +199,7 @@ CHUNK = 100
 
 
 def prepare(spec: str, seeds: range, workers: int = 0) -> None:
-    """Prepare a game for seeds without gaps, in so many processes (0: all cores); nothing is made twice."""
+    """Prepare a game for a range of seeds, in `workers` processes (0: one per core)."""
     game = make(spec)
     if type(game).prepare is Game.prepare:
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")

@@ -60,7 +60,7 @@ def default_workers(plan: Plan, concurrency: int) -> int:
 
 
 def workers_for(calls: int) -> int:
-    """How many worker processes so many concurrent calls need on this machine; 0 if this process suffices."""
+    """The number of worker processes for this many concurrent calls; 0 if this process suffices."""
     count = min(calls // EPISODES_PER_PROCESS, cores())
     return count if count > 1 else 0
 

@@ -67,7 +67,7 @@ def header(plan: Plan, maker: RowMaker) -> bytes:
 def seal(folder: Path) -> bytes:
     """A line that says how large each shard is, and when it was written.
 
-    While that is so, its lines need not be compared with the checksums of the index.
+    As long as both are unchanged, its lines need not be compared with the checksums of the index.
     """
     return orjson.dumps({SEALED: _states(folder)}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -96,7 +96,7 @@ class RowReader:
         self.lines = LineReader(folder)
         self.direct = direct or not self._valid_header()
         self.done: set[str] | None = set() if self.direct else None
-        """The keys of the finished episodes; None while nobody needs them."""
+        """The keys of the finished episodes; None as long as they are not needed."""
         self.keep: Callable[[bytes], object] = lambda line: None
         """Called with the lines of the index that it does not have yet."""
         self._check = PlanCheck(folder, plan) if check else None

@@ -65,12 +65,12 @@ class Executor(ABC):
     @property
     @abstractmethod
     def usage(self) -> Usage:
-        """What models have spent, as far as is known here."""
+        """What models have spent, as far as this process knows."""
 
     @property
     @abstractmethod
     def counts(self) -> Counter[str]:
-        """The events of all models (`Model.counts`), likewise."""
+        """The events of all models (`Model.counts`), as far as this process knows."""
 
     def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again; requests in flight are finished."""
@@ -82,8 +82,8 @@ class Executor(ABC):
 class JobRunner(Executor):
     """Plays on the calling event loop.
 
-    The games, agents and models of a plan are created once and shared by all its episodes. So many `workers`
-    share the rate limits of the models.
+    The games, agents and models of a plan are created once and shared by all its episodes. `workers` is the
+    number of processes that share the rate limits of the models.
     """
 
     def __init__(

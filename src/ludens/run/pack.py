@@ -9,8 +9,8 @@ link before and of the rest of the line:
     {"signature":"..."}                                 where the first line names a key (Ed25519)
 
 `record` is the line of the run's shard as it is, with the hashes of all pictures; `prompts` is a hash of the
-prompts that models were sent. The chain finds damage. It does not find a forger, who can compute it again:
-that is what replaying is for (`ludens.run.proof`).
+prompts that models were sent. The chain finds damage. It does not stop a forger, who can compute it again:
+replaying does (`ludens.run.proof`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _KEY = re.compile(r"(?:[0-9a-f]{64})?")
 
 
 class BadPack(BadFile):
-    """A pack that is damaged, or does not hold what it must."""
+    """A pack that is damaged or incomplete."""
 
 
 @dataclass(frozen=True)

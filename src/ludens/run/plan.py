@@ -267,7 +267,7 @@ class Plan:
     entrants: Mapping[str, str]
     """Name in tables to agent spec."""
     seated: Mapping[str, str] = field(default_factory=dict)
-    """Seat to the spec of the player who has it in every task, whoever has it in the suite."""
+    """Seat to the spec of the player that has it in every task, instead of the suite's player."""
     tasks: tuple[str, ...] = ()
     """The tasks of the suite to play; all when empty."""
     limit: int = 0
@@ -432,7 +432,7 @@ class Plan:
     @cached_property
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
-        # Entrants may be added to a plan of matches; the hashes of its jobs name who has played.
+        # Entrants may be added to a plan of matches: the hashes of its jobs name its players.
         players = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
         return hash_json([players, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 

@@ -62,7 +62,7 @@ class RunProgress:
 class TimeLeft:
     """Estimates the time until all jobs have finished from the mean duration of the episodes of each cell.
 
-    Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
+    The share of finished episodes would mislead: where tasks are mixed, short ones finish first.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class PackProof:
     failures: Sequence[tuple[str, str]]
     """Key of each episode that was not verified, or another name of what differs, and why."""
     submitter: str = ""
-    """The name of who signed it, where keys with names were given."""
+    """The name of the submitter who signed it, if keys with names were given."""
 
     @property
     def ok(self) -> bool:

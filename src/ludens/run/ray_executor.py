@@ -39,7 +39,7 @@ class RayExecutor(WorkerExecutor):
     def __init__(
         self, plan: Plan, address: str, count: int = 0, concurrency: int = 1, budget: Budget | None = None
     ) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody agreed to send any
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # sending statistics needs consent
         try:
             import ray
         except ImportError:

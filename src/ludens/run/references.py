@@ -76,12 +76,12 @@ class TaskReferences:
     players: tuple[ReferencePlayer, ...] = ()
     """Those among the scores that were searched for."""
     searched: int = 0
-    """Episodes or questions in which the search fitted players; 0 if nobody has searched."""
+    """Episodes or questions in which the search fitted players; 0 before a search."""
 
     def blind_share(self, metric: Metric) -> float:
         """How far a player that never looks comes on the way from chance to the upper bound; NaN if unknown.
 
-        Where nobody guesses, the worst value stands for chance.
+        Where no score of random answers is known, the worst possible value is used instead.
         """
         blind, upper = self.get("blind", metric), self.get("upper", metric)
         if blind is None or upper is None:
@@ -185,7 +185,7 @@ def write_references(file: Path, new: References) -> None:
 
 
 def keep_references(file: Path, definitions: Collection[str]) -> None:
-    """Remove the references of all other definitions: of tasks that have changed or are no more."""
+    """Remove the references of all other definitions: of tasks that have changed or were removed."""
     earlier = read_references(file)
     current = {key: references for key, references in earlier.items() if key in definitions}
     if len(current) < len(earlier):

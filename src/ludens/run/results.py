@@ -257,7 +257,7 @@ class RunReader:
         return not self._reader.direct
 
     def read(self, seconds: float = inf) -> bool:
-        """Read for so long, but at least one row; returns whether everything written so far was read."""
+        """Read for some seconds, but at least one row; returns whether all rows written so far were read."""
         until, number = inf, 1
         try:
             self._rows = self._rows or self._reader.read()

@@ -44,7 +44,7 @@ class Location(NamedTuple):
 
     @staticmethod
     def parse(text: str, shards: Iterable[str]) -> Location | None:
-        """From the text of `__str__`, which may come from anybody; None unless the shard is one of these."""
+        """From the text of `__str__`, which is untrusted; None unless the shard is one of these."""
         number, _, shard = text.partition("@")
         valid = number.isascii() and number.isdigit() and len(number) < 16
         return Location(shard or EPISODES, int(number)) if valid and (shard or EPISODES) in shards else None
@@ -257,7 +257,7 @@ class RowMaker:
         return RowMaker(plan.tasks_by_name, suite(plan.suite).summary_metrics)
 
     def make(self, job: Job, episode: Episode) -> EpisodeRow:
-        """The row of an episode, not yet stored. Metrics that fail are left for those who read it."""
+        """The row of an episode, not yet stored. Metrics that fail are computed when it is read."""
         row = self._facts(job, episode)
         if not row.void:
             try:

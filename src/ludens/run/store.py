@@ -42,8 +42,8 @@ _OWNER = "owner"
 class Destination(NamedTuple):
     folder: str
     owner: str
-    """The contents of the file `owner` there: a worker that does not find them has another folder of that
-    name, or belongs to a process that does not own the run any more."""
+    """The contents of the file `owner` there: a worker that does not find them sees another folder of
+    that name, or belongs to a process that no longer owns the run."""
     jobs_hash: str
 
 
@@ -95,7 +95,7 @@ class ShardWriter:
 class Store:
     """The folder of one run, opened for writing.
 
-    If it is `durable`, every episode is on the disk when `save` returns: people do not play one again.
+    If it is `durable`, every episode is on the disk when `save` returns: people do not repeat a game.
     """
 
     def __init__(self, folder: Path, plan: Plan, durable: bool = False) -> None:

@@ -62,7 +62,7 @@ class EpisodeResult:
 def cluster_of(episode: Episode) -> str:
     """What an episode shares with others: its cluster, or its moves where the seed decides nothing else.
 
-    Empty if it stands for itself, or its game or pictures are not here.
+    Empty if it shares nothing, or its game or pictures are not installed.
     """
     try:
         game = _game(episode.game, orjson.dumps(episode.options))
@@ -228,7 +228,7 @@ class Task:
     blindable: bool = True
     """Whether a blind control makes sense: the picture should matter."""
     radar: tuple[str, ...] = ()
-    """Metrics that reports draw around one circle: how often players did this and that."""
+    """Counts of behaviour that reports draw in one radar chart."""
     curve: str = ""
     """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
     motive: Motive | None = None

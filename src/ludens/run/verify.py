@@ -179,7 +179,7 @@ class RunVerification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything that is there was verified, and everything that was played is there."""
+        """Whether all stored episodes were verified, and no episode that was played is missing."""
         return not self.failures and not (self.finished and self.missing)
 
 
@@ -192,8 +192,8 @@ def verify_run(
 ) -> RunVerification:
     """Verify every episode of a run, and that all are there, and write `verified.json`.
 
-    In so many worker processes; by default one per core, if there is enough to do. With `reenacts`, bots must
-    also choose their moves again (`run.reenact`).
+    `workers` is the number of processes; by default one per core, if there is enough to do. With `reenacts`,
+    bots must also choose their moves again (`run.reenact`).
     """
     before, plan = hash_run(folder), read_plan(folder)
     lines = [(line.head, line.location) for line in LineReader(folder).read()]

@@ -283,12 +283,12 @@ class Panel:
 
 @dataclass
 class SizeLimit:
-    """How many more characters of pictures and prompts a page may contain."""
+    """The number of characters of pictures and prompts that a page may still contain."""
 
     remaining: int
 
     def take(self, size: int) -> bool:
-        """Whether there is room for something, and if so count its size."""
+        """Count the size of something if there is room for it; returns whether there is."""
         fits = self.remaining > 0
         self.remaining -= size if fits else 0
         return fits
@@ -412,7 +412,7 @@ def outcome_of(game: Game, episode: Episode, seat: str, specs: Mapping[str, str]
         game: The game.
         episode: What was played; nothing is said about one that is void.
         seat: Whose end it is.
-        specs: Seat to player; without the other seats where it is not told who they are.
+        specs: Seat to player; without the other seats if the person may not know the players.
     """
     if episode.status == "void":
         return ""

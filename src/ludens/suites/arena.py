@@ -1,8 +1,8 @@
 """The arena: entrants meet each other in any games, in all seats on shared seeds.
 
-Games are played in settings in which who does not look gets nowhere: openings, kitchens and grids are drawn
-by seed. Games whose lists of legal moves describe the board are also played without the lists, as tasks of
-their own (`breakthrough-unlisted`).
+Games are played in settings in which a player that does not look has no success: openings, kitchens and grids
+are drawn by seed. Games whose lists of legal moves describe the board are also played without the lists, as
+tasks of their own (`breakthrough-unlisted`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def rival_return(result: EpisodeResult) -> float:
 
 
 def score(result: EpisodeResult) -> float:
-    """1 for the side with the higher return, 1/2 for both if they are equal; who forfeits has lost."""
+    """1 for the side with the higher return, 1/2 for both if equal; a side that forfeits has lost."""
     if result.episode.status == "forfeit":
         return float(result.episode.culprit not in result.seats)
     own, rival = own_return(result), rival_return(result)
@@ -196,7 +196,7 @@ class Arena(SuiteBuilder):
 def _config(listed: bool, motive: Motive) -> PlayConfig:
     if listed:
         return PlayConfig()
-    # Three invalid replies in a row lose the game: nobody plays for who does not know the board.
+    # Three invalid replies in a row lose the game: no fallback plays for a player that does not look.
     return PlayConfig(
         listed=False, reasons="kind", fallback="forfeit" if motive == "competitive" else "random"
     )

@@ -1,4 +1,4 @@
-"""The demo suite: five small tasks, one for each type of game, that nobody solves without looking."""
+"""The demo suite: five small tasks, one for each type of game; none can be solved without looking."""
 
 from __future__ import annotations
 

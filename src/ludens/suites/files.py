@@ -286,7 +286,7 @@ def _number(text: str) -> float | None:
 
 
 class FileView(View):
-    """The pictures of a row, smaller where they are larger than the size asked for, and its question."""
+    """The pictures of a row, reduced to the requested size if they are larger, and its question."""
 
     @property
     def enlarges(self) -> bool:

@@ -1,8 +1,8 @@
-"""Which games an arena plays next when it plays no more than the order of its entrants needs.
+"""Which games an arena plays next, when it stops as soon as the order of its entrants is certain.
 
-After some games of every match, the matches are played next that are expected to tell most about neighbours
-in the order whose places are not certain. The chance of error is shared by all pairs of neighbours and by all
-looks at the results, so that looking often does not make an order appear certain.
+After some games of every match, the next matches are those that are expected to give most information about
+neighbours in the order whose places are not certain. The chance of error is shared by all pairs of neighbours
+and by all looks at the results, so that looking often does not make an order appear certain.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ludens.run.store import Store
 FIRST_SEEDS, MORE_SEEDS = 6, 4
 """Seeds of every match before the first look, and of chosen matches before the next."""
 NEAR_BEST = 0.5
-"""Matches are played if they are expected to tell at least this share of what the best one would tell,
-whether or not any of its games are left."""
+"""A match is played if its expected information is at least this share of the most informative match's, which
+may have no games left."""
 RESAMPLES = 499
 
 
 class AdaptiveSource:
-    """Gives the jobs of the next block each time it is called, and none when nothing is left to learn.
+    """Gives the jobs of the next block each time it is called, and none when no game is needed any longer.
 
     Args:
         store: The run, open for writing.
@@ -70,7 +70,7 @@ class AdaptiveSource:
         return f"the order is not certain at {self._level:g}{rest}."
 
     def _choose(self, waiting: dict[str, list[Job]], seeds: dict[str, set[int]]) -> list[Job]:
-        """The next block: the matches that tell most about neighbours whose order is not certain."""
+        """The next block: the most informative matches about neighbours whose order is not certain."""
         ratings = self._ratings()
         looks = 1 + max(0, max(map(len, seeds.values())) - FIRST_SEEDS) // MORE_SEEDS
         open_pairs = self.open_pairs(ratings, looks)

@@ -2,9 +2,9 @@
 
 The chance of a win, a draw and a loss of a against b are in the ratio exp(x / 2) : draws : exp(-x / 2), where
 x is the strength of a less that of b, plus the advantage of a's seats; advantages and draws are those of the
-task. Half a win and half a loss of every entrant are added: without them the strength of who always wins
-would be infinite, and others too far apart. Intervals come from a bootstrap that resamples the seeds of each
-task with all games played on them.
+task. Half a win and half a loss of every entrant are added: without them an entrant that always wins would
+have infinite strength, and the others would be too far apart. Intervals come from a bootstrap that resamples
+the seeds of each task with all games played on them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ELO = 400 / log(10)
 """Rating points of one unit of strength."""
 PRIOR = 1 / 400
-"""The precision of a normal prior that keeps parameters finite which no game bounds."""
+"""The precision of a normal prior. It keeps parameters finite that no game bounds."""
 HALF = 0.5
 """Wins and losses of each entrant, spread over its kinds of games, that are added to what was played: they
 remove most of the bias of maximum likelihood, as Jeffreys' prior does for a proportion."""
@@ -49,7 +49,7 @@ class RatedGame:
 
 @dataclass(frozen=True)
 class _Design:
-    """Games as counts: which sums of parameters decide them, and how often they ended how."""
+    """Games as counts of results, and the sums of parameters that decide each kind of game."""
 
     entrants: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]

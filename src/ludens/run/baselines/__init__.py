@@ -46,7 +46,7 @@ def default_episodes(task: Task) -> int:
 def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
     """The reference scores of a task over its first seeds.
 
-    Each player plays so many episodes; as many questions of other seeds are used for fitting.
+    Each player plays `episodes` episodes; as many questions of other seeds are used for fitting.
     """
     game = make(task.game)
     starts: dict[int, State] = {}  # of questions, which may take long to make
@@ -86,7 +86,7 @@ def score_of(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
 def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     """Players that never look, by name: general ones, and the game's own `bot/blind` if it has one.
 
-    Where legal actions are not listed, only those play who need not know them.
+    Where legal actions are not listed, only players that need no list take part.
     """
     game = make(task.game)
     start = game.start(task.first_seed)

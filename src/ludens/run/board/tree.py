@@ -2,8 +2,8 @@
 
     python -m ludens.run.board.tree       # ask nano about every position again, and write tic_tac_toe.json
 
-A position is the board and the last move, because the picture frames it: nano may reply otherwise to the same
-board after another move. Lines that lead to the same board by the same last move share a position.
+A position is the board and the last move, because the picture frames it: nano may reply differently to the
+same board after another move. Lines that lead to the same board by the same last move share a position.
 """
 
 from __future__ import annotations

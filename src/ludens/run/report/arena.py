@@ -33,7 +33,7 @@ def arena_tables(results: SuiteResults) -> list[Table]:
 
 
 def headline_tables(results: SuiteResults) -> list[Table]:
-    """What a reader wants first: ratings and what sight is worth, or returns where nobody competes."""
+    """The tables that come first: ratings and what sight is worth, or returns if no task is competitive."""
     standings = standings_of(results)
     tables = [ratings(standings), sight(standings)]
     if not standings.columns:
@@ -363,7 +363,7 @@ def arena_data(results: SuiteResults) -> dict[str, Any]:
 
 
 def improvement(results: SuiteResults) -> Table | None:
-    """Models with notes less the same models without, on shared seeds; None where nobody has notes."""
+    """Models with notes less the same models without, on shared seeds; None if no entrant has notes."""
     rows = []
     for row, number, base in _with_notes(results):
         for name, cell in row.cells.items():

@@ -142,7 +142,7 @@ class Pick:
 
 
 def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
-    """At most so many episodes of every entrant and task, the most interesting of each first."""
+    """At most `most` episodes of every entrant and task, the most interesting of each first."""
     groups = [_ranked(row, cell, most) for row in results.rows for cell in row.cells.values()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 

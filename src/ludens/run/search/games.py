@@ -154,8 +154,8 @@ def constant(training: Training, episodes: Sequence[BotEpisode], words: ActionCo
 
 
 def climbed(training: Training, starts: Sequence[Script], words: ActionCounts, episodes: int) -> Script:
-    """A script changed at random places as long as that is no loss: from each of some starts, and with a
-    large budget from a random one."""
+    """A script that is changed at random places and keeps every change that is no loss; from each of these
+    scripts, and with a large budget from a random one too."""
     dice = stream(training.budget, "climb")
     starts = [*starts, *([_random_script(starts[0], words, dice)] if episodes >= 40 * SEEDS else ())]
     climbed: list[Script] = []
@@ -216,7 +216,7 @@ def _mutated(script: Script, words: ActionCounts, dice: Stream) -> Script:
 
 @dataclass
 class _Node:
-    """A place in a table while it is learned: how often each action was tried, and what it earned."""
+    """An entry of a table while it is learned: how often each action was tried, and what it earned."""
 
     visits: int = 0
     base: str | None = None

@@ -100,7 +100,7 @@ class WordPlayer(Agent):
 
     @abstractmethod
     def choose(self, knowledge: Knowledge, ask: Ask) -> str:
-        """The action. Of the ask, only those who are in training use more than `known` has."""
+        """The action. Players in training may use the whole ask; all others use `knowledge` alone."""
 
     async def act(self, ask: Ask) -> Reply:
         action = self.choose(self.knowledge(ask), ask)

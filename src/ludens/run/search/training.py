@@ -78,7 +78,7 @@ class Training:
 
     @cached_property
     def metric(self) -> Metric:
-        """What is searched for: the first metric that has a number for each episode, if there is one."""
+        """The metric of the search: the first that has a number for each episode, if there is one."""
         numbers = (metric for metric in self.task.metrics if metric.paired and not metric.twins)
         return next(numbers, self.task.metrics[0])
 

@@ -292,7 +292,7 @@ class CommaMemory(CommaSuite):
 
 
 TALKED = tuple(puzzle for puzzle in PUZZLES if puzzle != "atm")
-"""Puzzles that a pair cannot solve without looking: who types every amount finds the right one in ATM."""
+"""Puzzles that a pair cannot solve without looking. In ATM, typing every amount finds the right one."""
 _TALK = "mistakes=1&manual=random"
 _FAIR = {"wire": "&balanced=true"}
 """Options of puzzles in which the manual alone would tell the likely action: half of the panels of Wire."""

@@ -178,8 +178,8 @@ class StudyQuestion:
     steps: int = 7
     required: bool = True
     right: str = ""
-    """For an attention check: the answer of everybody who has read the question. Participants with another
-    one are excluded when they have finished."""
+    """For an attention check: the answer of anyone who has read the question. Participants who give another
+    answer are excluded when they have finished."""
 
     def __post_init__(self) -> None:
         if self.right and self.right not in self.options:
@@ -267,7 +267,7 @@ class StudyFile:
         ]
 
     def _check_seeds(self, game: str) -> None:
-        """Nobody is given a seed of a game twice, so every participant needs enough different ones."""
+        """Raise an error if there are too few seeds of a game: a participant never plays a seed twice."""
         tasks = [task for task in self.task if make(task.game).name == game]
         seeds = {seed for task in tasks for seed in range(task.first_seed, task.first_seed + task.episodes)}
         games = sum(task.each for task in tasks)

@@ -257,8 +257,8 @@ def excluded_keys(folder: Path) -> frozenset[str]:
 
 
 def participant_clusters(folder: Path) -> dict[str, str]:
-    """The key of every finished episode to its participant. Of people who have played a task together, one
-    stands for all: their episodes are not independent, and intervals count them as one observation."""
+    """The key of every finished episode to a participant: the same one for all people who have played a task
+    together, because their episodes are not independent. Intervals count them as one observation."""
     if not (folder / PARTICIPANTS).exists():
         return {}
     tasks: dict[str, dict[str, list[str]]] = {}

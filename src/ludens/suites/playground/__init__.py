@@ -226,7 +226,7 @@ def twin_match(game: str) -> Task:
 
 @dataclass(frozen=True)
 class PlaygroundSight(SuiteBuilder):
-    """Twin worlds: who does not look is right in one of them at most."""
+    """Twin worlds: a player that does not look is right in at most one of the two."""
 
     episodes: int = option(
         EPISODES, low=4, high=9_999_996, help="of every task; two are a pair, four of a game with two sides"

@@ -258,7 +258,7 @@ class VisionZero(SuiteBuilder):
         return Task(name, game, self._seatings(game), GAMES, self.metrics)
 
     def _required_option(self, source: str) -> str:
-        """The option that must name players who can read the pictures of a source; empty if none must."""
+        """The option that must name players that can read the pictures of a source; empty for none."""
         return "" if self.reference or _described(source) else "reference"
 
     def _seatings(self, game: str) -> tuple[Seating, Seating]:

@@ -315,7 +315,7 @@ SIGHT_EPISODES = 40
 UNLISTED = PlayConfig(listed=False, reasons="kind")
 """Legal moves are neither listed nor named by refusals: they would tell the board, or the other's cards."""
 THREE_TRIES = replace(UNLISTED, fallback="forfeit")
-"""Three invalid replies in a row lose the game, so that nobody plays for who does not know the board."""
+"""Three invalid replies in a row lose the game: no fallback plays for a player that does not look."""
 
 SIGHT_GAMES = {
     "breakthrough": "breakthrough?opening=8&twins=true",
@@ -394,7 +394,7 @@ def _in_twin_worlds(task: Task) -> Task:
 
 @dataclass(frozen=True)
 class VsBenchSight(SuiteBuilder):
-    """Predictions and games of VS-Bench in which who does not look gets nowhere."""
+    """Predictions and games of VS-Bench in which a player that does not look has no success."""
 
     episodes: int = option(
         SIGHT_EPISODES, low=4, high=9_999_996, help="of every game but Kuhn poker and Pong"
