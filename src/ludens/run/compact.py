@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from zlib import crc32
 
 import orjson
 
 from ludens.core.errors import BadFile, MissingExtra
 from ludens.core.files import LineFile, file_error
-from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, location_of, seal
+from ludens.run.index import INDEX, RowDict, RowReader, ShardLines, StaleIndex, header, seal
 from ludens.run.lines import LINE, PARQUET, parquet_column, shards_of
 from ludens.run.rows import EPISODES, EpisodeRow, RowMaker
 from ludens.run.store import Store, read_plan
@@ -102,18 +101,9 @@ def compact(folder: Path) -> CompactResult:
 
 def _groups(folder: Path, reader: RowReader) -> Iterator[tuple[list[RowDict], list[bytes]]]:
     rows, lines = list[RowDict](), list[bytes]()
-    with ExitStack() as stack:
-        files: dict[str, IO[bytes]] = {}
-        compacted = parquet_column(folder / PARQUET, LINE) if (folder / PARQUET).exists() else iter(())
+    with ShardLines(folder) as shards:
         for row in reader.read():
-            shard, offset = location_of(row)
-            if shard == PARQUET:
-                line = next(compacted, b"")
-            else:
-                if shard not in files:
-                    files[shard] = stack.enter_context((folder / shard).open("rb"))
-                files[shard].seek(offset)
-                line = files[shard].read(row["length"])
+            line = shards.of(row)
             if crc32(line) != row["checksum"]:
                 raise StaleIndex
             rows.append(row)

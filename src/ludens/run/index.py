@@ -206,7 +206,7 @@ class RowReader:
 
     def _read_index(self) -> Iterator[RowDict]:
         ends = self.lines.ends
-        with _Checksums(self.folder) as checksums:
+        with ShardLines(self.folder) as lines:
             for row in self._index_lines(self._position):
                 if SEALED in row:
                     continue
@@ -216,7 +216,7 @@ class RowReader:
                     if offset < end:  # it was read from the shard before it was in the index
                         continue
                     if offset > end or (
-                        shard not in self._sealed and checksums.at(shard, offset, length) != row["checksum"]
+                        shard not in self._sealed and crc32(lines.of(row)) != row["checksum"]
                     ):
                         raise StaleIndex
                     ends[shard] = end + length
@@ -248,8 +248,8 @@ def _is_finished(row: RowDict) -> bool:
     return row.get("status") != "void" and SKIPPED not in row and SEALED not in row
 
 
-class _Checksums(ExitStack):
-    """The checksums of lines of shards."""
+class ShardLines(ExitStack):
+    """Reads single lines of shards, which stay open."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -257,17 +257,18 @@ class _Checksums(ExitStack):
         self._files: dict[str, IO[bytes]] = {}
         self._compacted: Iterator[bytes] | None = None
 
-    def at(self, shard: str, offset: int, length: int) -> int:
-        """Of one line; those of the Parquet file must be asked for in their order."""
+    def of(self, row: RowDict) -> bytes:
+        """The line of a row; those of the Parquet file must be read in their order."""
+        shard, offset = row.get("shard", EPISODES), row.get("offset", 0)
         if shard == PARQUET:
             self._compacted = self._compacted or parquet_column(self._folder / shard, LINE, offset)
-            return crc32(next(self._compacted, b""))
+            return next(self._compacted, b"")
         if shard not in self._files:
             if shard not in shards_of(self._folder):
                 raise StaleIndex
             self._files[shard] = self.enter_context((self._folder / shard).open("rb"))
         self._files[shard].seek(offset)
-        return crc32(self._files[shard].read(length))
+        return self._files[shard].read(row["length"])
 
 
 def index_rows(folder: Path, plan: Plan, maker: RowMaker) -> Iterator[RowDict]:

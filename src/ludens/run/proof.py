@@ -173,8 +173,7 @@ def measure(run: Path) -> list[Claim]:
     return [
         claim(row.name, name, metric.name, cell.metrics[metric.name])
         for suite in load_results([run]).suites
-        for row in suite.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in suite.cells()
         for metric in cell.task.metrics
     ]
 

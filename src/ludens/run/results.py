@@ -122,14 +122,15 @@ class SuiteResults:
         """Whether entrants met each other."""
         return any(task.motive for task in self.tasks.values())
 
+    def cells(self) -> Iterator[tuple[Row, str, Cell]]:
+        """Every entrant with the name and the results of each task that it played."""
+        return ((row, name, cell) for row in self.rows for name, cell in row.cells.items())
+
     @cached_property
     def comparable(self) -> frozenset[str]:
         """The tasks that an entrant played with the players whom the suite seats, as others did."""
         return frozenset(
-            name
-            for row in self.rows
-            for name, cell in row.cells.items()
-            if cell.task.seatings == self.tasks[name].seatings
+            name for _, name, cell in self.cells() if cell.task.seatings == self.tasks[name].seatings
         )
 
     @cached_property

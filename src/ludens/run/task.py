@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -160,10 +160,7 @@ def mean_of(
     """
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        groups = _grouped(observations)
-        if _clustered(observations):
-            return clustered_mean(groups, bounds=metric.limits)
-        return seat_swapped(groups, bounds=metric.limits)
+        return mean_over_groups(observations, metric.limits)
 
     metric = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
     return metric
@@ -176,24 +173,21 @@ def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: An
         outcome = holds(result)
         return None if outcome is None else 1.0 if outcome else 0.0
 
-    def combine(observations: Sequence[Observation]) -> Estimate:
-        groups = _grouped(observations)
-        if _clustered(observations):
-            return clustered_mean(groups, bounds=(0.0, 1.0))
-        return seat_swapped_rate([[value == 1.0 for value in group] for group in groups])
-
-    return Metric(name, value, combine, percent=True, **rest)
+    return Metric(name, value, partial(mean_over_groups, rate=True), percent=True, **rest)
 
 
-def _grouped(observations: Sequence[Observation]) -> list[list[float]]:
+def mean_over_groups(
+    observations: Sequence[Observation], bounds: Bounds = (0.0, 1.0), rate: bool = False
+) -> Estimate:
+    """The mean over groups of episodes; with `rate`, the values are 0 and 1."""
     groups: dict[Any, list[float]] = {}
     for group, value in observations:
         groups.setdefault(group, []).append(value)
-    return list(groups.values())
-
-
-def _clustered(observations: Sequence[Observation]) -> bool:
-    return any(isinstance(group, str) for group, _ in observations)
+    if any(isinstance(group, str) for group in groups):
+        return clustered_mean(groups.values(), bounds=bounds)
+    if rate:
+        return seat_swapped_rate([[value == 1.0 for value in values] for values in groups.values()])
+    return seat_swapped(groups.values(), bounds=bounds)
 
 
 def own_return(result: EpisodeResult) -> float:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +78,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _hash(path: Path, time: int, size: int) -> str:
     with path.open("rb") as file:
-        digest = sha256()
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()[:24]
+        return file_digest(file, "sha256").hexdigest()[:24]
 
 
 @lru_cache(maxsize=4)

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import TYPE_CHECKING
 
-from ludens.run.stats import BCA_UP_TO, LEVEL, Estimate
+from ludens.run.stats import BCA_UP_TO, LEVEL, UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -272,13 +272,13 @@ class Ratings:
     def rating(self, name: str) -> Estimate:
         """The rating of an entrant; NaN if no chain of games connects it with the anchor."""
         if name not in self.rated:
-            return Estimate(nan, nan, nan, 0, nan)
+            return UNKNOWN
         return self.difference(name, self.zero)
 
     def difference(self, a: str, b: str) -> Estimate:
         """How many points a is above b."""
         if a not in self.rated or b not in self.rated:
-            return Estimate(nan, nan, nan, 0, nan)
+            return UNKNOWN
         i, j = self._place(a), self._place(b)
         point = float(self._point[i] - self._point[j])
         if a == b:

@@ -71,7 +71,7 @@ def content(results: Results) -> dict[str, Any]:
 
 
 def _episodes(results: SuiteResults) -> int:
-    return sum(len(cell.episodes) for row in results.rows for cell in row.cells.values())
+    return sum(len(cell.episodes) for _, _, cell in results.cells())
 
 
 def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str, Any]:

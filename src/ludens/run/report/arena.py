@@ -80,8 +80,7 @@ def _notes(standings: Standings) -> Iterator[str]:
             )
     unfinished = [
         f"{row.name}, {name} ({len(cell.episodes)} of {cell.planned})"
-        for row in standings.results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in standings.results.cells()
         if len(cell.episodes) < cell.planned
     ]
     if unfinished:
@@ -133,7 +132,7 @@ def seats(standings: Standings) -> Table | None:
             for (_, number), estimate in standings.ratings(column).advantages().items():
                 own = [seat for seat, player in task.seatings[2 * number].items() if player == "MODEL"]
                 rows.append(TableRow("ours", [task.name, " and ".join(own), _gain(estimate)]))
-    columns = [Column("task", numbers=False), Column("seats", numbers=False), Column("advantage", "Elo")]
+    columns = [*Column.texts("task", "seats"), Column("advantage", "Elo")]
     return Table("Seat advantages", columns, rows) if rows else None
 
 
@@ -164,7 +163,7 @@ def head_to_head(standings: Standings) -> Table | None:
     """Matches x games: the score of the first."""
     scores = {column.title: standings.head_to_head(column) for column in standings.columns}
     pairs = dict.fromkeys(pair for some in scores.values() for pair in some)
-    columns = [Column(name, numbers=False) for name in ("first", "second")]
+    columns = Column.texts("first", "second")
     columns += [Column(column.title, "score of the first %") for column in standings.columns]
     rows = []
     for a, b in pairs:
@@ -182,7 +181,7 @@ def head_to_head(standings: Standings) -> Table | None:
 
 def upsets(standings: Standings) -> Table | None:
     """Games that the weaker entrant won, least likely first."""
-    columns = [Column(name, numbers=False) for name in ("winner", "loser", "task", "episode")]
+    columns = Column.texts("winner", "loser", "task", "episode")
     rows = [
         TableRow(
             "ours",
@@ -377,12 +376,8 @@ def improvement(results: SuiteResults) -> Table | None:
                 entries += [raw(cell.metrics[metric.name], metric), raw(before.metrics[metric.name], metric)]
                 entries += [raw(pair.difference, metric, signed=True), str(pair.difference.n)]
                 rows.append(TableRow("ours", entries, Source(row.name, name)))
-    columns = [
-        Column("entrant", numbers=False),
-        Column("after round", numbers=False),
-        Column("task", numbers=False),
-    ]
-    columns += [Column("with notes"), Column("before practice"), Column("difference"), Column("seeds")]
+    columns = Column.texts("entrant", "after round", "task")
+    columns += map(Column, ("with notes", "before practice", "difference", "seeds"))
     notes = [
         "Prompts contain notes that the model wrote after rounds of practice, on other seeds and pictures. "
         "Differences are paired on shared seeds."

@@ -343,16 +343,15 @@ def behaviour_charts(results: SuiteResults) -> Iterator[RadarChart]:
 
 def confusion_charts(results: SuiteResults) -> Iterator[tuple[str, HeatMap | None, str]]:
     """A title, a chart (None if there are too many labels) and a summary of the scores."""
-    for row in results.rows:
-        for name, cell in row.cells.items():
-            for metric in cell.task.metrics:
-                classes = cell.classification(metric)
-                if classes is None:
-                    continue
-                title = f"{row.label}: {name}, {metric.name}"
-                few = 0 < len(classes.labels) <= MAX_LABELS
-                chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
-                yield title, chart, _class_summary(classes)
+    for row, name, cell in results.cells():
+        for metric in cell.task.metrics:
+            classes = cell.classification(metric)
+            if classes is None:
+                continue
+            title = f"{row.label}: {name}, {metric.name}"
+            few = 0 < len(classes.labels) <= MAX_LABELS
+            chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
+            yield title, chart, _class_summary(classes)
 
 
 def _class_summary(classes: Classification) -> str:

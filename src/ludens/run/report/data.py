@@ -359,7 +359,7 @@ def as_json(results: Results) -> bytes:
 
 
 def _suite(results: SuiteResults) -> dict[str, Any]:
-    cells = [(row, cell) for row in results.rows for cell in row.cells.values()]
+    cells = [(row, cell) for row, _, cell in results.cells()]
     return {
         "name": results.suite.name,
         "about": results.suite.about,

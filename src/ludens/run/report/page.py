@@ -143,7 +143,7 @@ class Pick:
 
 def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
     """At most `most` episodes of every entrant and task, the most interesting of each first."""
-    groups = [_ranked(row, cell, most) for row in results.rows for cell in row.cells.values()]
+    groups = [_ranked(row, cell, most) for row, _, cell in results.cells()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 
 
@@ -198,17 +198,16 @@ def episode_page(episode: Episode, key: str, size: int) -> str:
 def _opening_picture(results: Results) -> dict[str, str] | None:
     """The final position of the first episode that can be replayed with a picture, and its caption."""
     for suite in results.suites:
-        for row in suite.rows:
-            for name, cell in row.cells.items():
-                place = next(iter(cell.episodes), None)
-                if place is None:
-                    continue
-                episode = cell.read(place).episode
-                try:
-                    picture = data_uri(last_picture(episode, OPENING_SIZE))
-                except UsageError:
-                    continue
-                return {"src": picture, "caption": f"{name}: {row.label}, seed {episode.seed}, at the end"}
+        for row, name, cell in suite.cells():
+            place = next(iter(cell.episodes), None)
+            if place is None:
+                continue
+            episode = cell.read(place).episode
+            try:
+                picture = data_uri(last_picture(episode, OPENING_SIZE))
+            except UsageError:
+                continue
+            return {"src": picture, "caption": f"{name}: {row.label}, seed {episode.seed}, at the end"}
     return None
 
 

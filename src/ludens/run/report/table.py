@@ -100,6 +100,11 @@ class Column:
     unit: str = ""
     numbers: bool = True
 
+    @staticmethod
+    def texts(*names: str) -> list[Column]:
+        """Columns without numbers."""
+        return [Column(name, numbers=False) for name in names]
+
 
 @dataclass(frozen=True)
 class TableRow:

@@ -43,7 +43,7 @@ def judged_table(results: SuiteResults) -> Table | None:
     if not counts:
         return None
     labels = _labels(results, [count for _, count in counts])
-    columns = [Column("entrant", numbers=False), Column("judge", numbers=False), Column("judged")]
+    columns = [*Column.texts("entrant", "judge"), Column("judged")]
     rows = [
         TableRow(
             "ours", [row.label, count.judge, str(count.judged), *(_entry(count, label) for label in labels)]
@@ -247,7 +247,7 @@ def _notes(results: SuiteResults) -> Iterator[str]:
         for row in results.rows
         for task in row.trained
     }
-    remarks = {note for row in results.rows for cell in row.cells.values() for note in cell.remarks}
+    remarks = {note for _, _, cell in results.cells() for note in cell.remarks}
     yield from sorted(remarks - marks)
 
 
@@ -336,8 +336,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
             [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
             Source(row.name, name),
         )
-        for row in results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in results.cells()
         for metric in cell.task.metrics
         for column in [MetricColumn(cell.task, metric, normalised=False)]
         if (name, metric.name) not in in_scores
@@ -358,15 +357,14 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         for (task, metric), value in source.further.items()
         if task in results.tasks
     ]
-    columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
+    columns = Column.texts("entrant", "task", "metric")
     return Table("Further metrics", [*columns, Column("value")], rows) if rows else None
 
 
 def replies(results: SuiteResults) -> Table:
     """Per entrant and task: verdicts, voids and blind control of its seats; tokens and cost of all seats."""
     columns = (
-        Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"),
-        Column("different"), Column("moves"),
+        *Column.texts("entrant", "task"), *map(Column, ("episodes", "different", "moves")),
         Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
         Column("unreadable", "replies"), Column("late", "replies"), Column("truncated", "replies"),
         Column("void"),
@@ -374,8 +372,7 @@ def replies(results: SuiteResults) -> Table:
     )  # fmt: skip
     rows = [
         TableRow(kind_of(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
-        for row in results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in results.cells()
     ]
     return Table("Replies", columns, rows)
 
@@ -397,8 +394,8 @@ def _reply_entries(cell: Cell) -> list[Entry]:
 
 def pairs(results: SuiteResults) -> Table | None:
     columns = (
-        Column("task", numbers=False), Column("a", numbers=False), Column("b", numbers=False),
-        Column("a - b", "first metric"), Column("seeds"), Column("p"), Column("better", numbers=False),
+        *Column.texts("task", "a", "b"), Column("a - b", "first metric"), Column("seeds"), Column("p"),
+        *Column.texts("better"),
         Column("still needed", "episodes each"),
     )  # fmt: skip
     labels = {row.name: row.label for row in results.rows}
