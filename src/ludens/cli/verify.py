@@ -96,7 +96,7 @@ def verify(
     counts = result.verified
     print(f"planned {result.planned:,}, present {result.present:,}, proven {result.proven:,}{_rest(result)}.")
     print(f"{counts.moves:,} moves, {counts.replies:,} replies, {counts.pictures:,} pictures verified.")
-    if result.missing:
+    if result.missing_keys:
         print(
             "Episodes are missing although the run was finished: they were removed."
             if result.finished
@@ -149,7 +149,7 @@ def _rest(result: RunVerification) -> str:
     """What is void, repeated, not planned or missing, with the keys."""
     parts = [f", void {result.voids:,}"] if result.voids else []
     for name, keys in (
-        ("missing", result.missing),
+        ("missing", result.missing_keys),
         ("repeated", result.repeated),
         ("not planned", result.unplanned),
     ):
@@ -182,14 +182,16 @@ def repair(
     if json:
         moved = [line for lines in repaired.moved.values() for line in _json(lines)]
         result = {"moved": moved, "done": repaired.valid, "planned": repaired.planned}
-        result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
+        result["missing"] = repaired.missing_episodes
+        result |= {"participants": _json(people)} if study.exists() else {}
         return json_out(result)
     for path, lines in {**repaired.moved, bad_lines(study): people}.items():
         _list(path, lines)
     valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
     print(f"{valid}{repaired.valid:,} of {repaired.planned:,} episodes done.")
-    if repaired.missing and not study.exists():
-        print(f"To play the {plural(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
+    if repaired.missing_episodes and not study.exists():
+        episodes = plural(repaired.missing_episodes, "missing episode")
+        print(f"To play the {episodes}: ludens resume {quote(str(run))}")
 
 
 def _list(path: Path, moved: list[tuple[int, str]]) -> None:

@@ -39,7 +39,7 @@ class Pair:
     difference: Estimate
     """Of a - b; `n` counts seeds, or clusters of them."""
     p_value: float
-    needed: int | None
+    missing_episodes: int | None
     """Further episodes each needs until the difference is significant; None if that is unknown."""
 
     @property

@@ -40,11 +40,11 @@ class RunProgress:
     stopping: str = ""
     """Why nothing more is started; empty while the run continues."""
     seconds_left: float | None = None
-    started: float = field(default_factory=monotonic)
+    start_time: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
-        return monotonic() - self.started
+        return monotonic() - self.start_time
 
     @property
     def done(self) -> int:

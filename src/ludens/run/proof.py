@@ -60,15 +60,15 @@ class PackProof:
         return sum((Counter(again.bots) for again in self.run.again.values()), Counter())
 
     @property
-    def others(self) -> list[str]:
+    def recorded_players(self) -> list[str]:
         """Specs of the players whose replies are only recorded, without addresses."""
-        specs = [parse_spec(spec) for again in self.run.again.values() for spec in again.others]
+        specs = [parse_spec(spec) for again in self.run.again.values() for spec in again.recorded_players]
         return sorted({str(replace(spec, address=None)) for spec in specs})
 
     @property
     def proven(self) -> dict[str, str]:
         """What was proven, by name."""
-        counts, prompts = self.run.verified, sum(again.asked for again in self.run.again.values())
+        counts, prompts = self.run.verified, sum(again.prompt_count for again in self.run.again.values())
         bots = self.bots
         statements = {
             "rules": f"{plural(counts.moves, 'move')}: who acts, what is legal, returns, facts and status",
@@ -97,8 +97,8 @@ class PackProof:
     @property
     def trusted(self) -> list[str]:
         """What replaying cannot show."""
-        models = [spec for spec in self.others if is_model(spec)]
-        people = [spec for spec in self.others if not is_model(spec)]
+        models = [spec for spec in self.recorded_players if is_model(spec)]
+        people = [spec for spec in self.recorded_players if not is_model(spec)]
         statements = [f"that {_names(models)} gave these replies, with these options"] if models else []
         statements += [f"that {_names(people)} made these moves"] if people else []
         if statements:
@@ -138,9 +138,9 @@ def pack_run(
         check_packed(plan)
         plan.check_unchanged()
         result = verify_run(run, workers=workers, reenacts=True, on_progress=on_progress)
-        if result.missing:
+        if result.missing_keys:
             remedy = f"finish it with: ludens resume {quote(str(run))}"
-            raise BadFile(f"{plural(len(result.missing), 'planned episode')} not played yet; {remedy}")
+            raise BadFile(f"{plural(len(result.missing_keys), 'planned episode')} not played yet; {remedy}")
         if result.failures:
             name, reason = result.failures[0]
             raise BadFile(f"{plural(len(result.failures), 'episode')} not verified; {name}: {reason}")

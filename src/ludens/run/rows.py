@@ -270,9 +270,9 @@ class RowMaker:
     def measure(self, row: EpisodeRow, episode: Episode) -> None:
         """Compute the metrics of an episode that is not void."""
         result = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
-        measured = self.metrics_of[row.task]
-        row.labels = {m.name: Counter(m.labels(result)) for m in measured if m.labels is not None}
-        row.values = [_value(metric, result) for metric in measured]
+        metrics_of_task = self.metrics_of[row.task]
+        row.labels = {m.name: Counter(m.labels(result)) for m in metrics_of_task if m.labels is not None}
+        row.values = [_value(metric, result) for metric in metrics_of_task]
 
     def _facts(self, job: Job, episode: Episode) -> EpisodeRow:
         seats = entrant_seats(self.tasks[job.task], job.seating)
@@ -306,11 +306,11 @@ _SUFFIXES = (".py", ".md", ".toml", ".json", ".txt")
 
 def code_hash(maker: RowMaker) -> str:
     """A hash of the code that decides what is in rows: games, suites, and modules that define metrics."""
-    metrics = [metric for measured in maker.metrics_of.values() for metric in measured]
+    metrics = [metric for some in maker.metrics_of.values() for metric in some]
     functions = (part for metric in metrics for part in (metric.value, metric.labels))
     modules = {name for part in functions for name in _modules(part)}
     files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
-    names = {task: [metric.name for metric in measured] for task, measured in maker.metrics_of.items()}
+    names = {task: [metric.name for metric in some] for task, some in maker.metrics_of.items()}
     digest = blake2b(orjson.dumps(names), digest_size=12)
     root = Path(__file__).parents[1]
     digest.update(_source_hash(root))

@@ -103,7 +103,7 @@ def test_entrants_are_compared_on_clusters() -> None:
     by_seed, by_pair = compare(NEVER, ours, theirs, 1), compare(NEVER, ours, theirs, 1, clusters)
     assert by_seed.difference.mean == by_pair.difference.mean == 0.75
     assert (by_seed.difference.n, by_seed.verdict) == (40, "a")
-    assert (by_pair.difference.n, by_pair.verdict, by_pair.needed) == (4, "open", None)
+    assert (by_pair.difference.n, by_pair.verdict, by_pair.missing_episodes) == (4, "open", None)
 
 
 def test_only_shared_seeds_of_a_cluster_are_compared() -> None:

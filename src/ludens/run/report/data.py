@@ -400,7 +400,7 @@ def _suite(results: SuiteResults) -> dict[str, Any]:
                 "difference": pair.difference,
                 "p_value": pair.p_value,
                 "verdict": pair.verdict,
-                "still_needed": pair.needed,
+                "still_needed": pair.missing_episodes,
             }
             for pair in results.pairs
         ],

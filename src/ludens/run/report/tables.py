@@ -414,7 +414,8 @@ def _pair(pair: Pair, labels: Mapping[str, str]) -> list[Entry]:
     if not pair.difference.n:
         return [*names, NOTHING, "0", NOTHING, "no shared seeds", NOTHING]
     better = {"a": a, "b": b}.get(pair.verdict, "not significant")
-    episodes = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
+    number = "unknown" if pair.missing_episodes is None else f"{pair.missing_episodes:,}"
+    episodes = "" if pair.verdict in ("a", "b") else number
     p = NOTHING if isnan(pair.p_value) else "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}"
     difference = raw(pair.difference, pair.metric, signed=True)
     return [*names, difference, str(pair.difference.n), p, better, episodes]
