@@ -24,7 +24,8 @@ from ludens.core.episode import Usage
 from ludens.core.errors import BadOption, UsageError
 from ludens.core.processes import SIGNALS, WorkerDied, blocked_signals, infrequent_gc
 from ludens.models.ledger import Budget, Ledger, RemoteLedger
-from ludens.run.jobs import Executor, JobRunner
+from ludens.run.jobs import Executor as Executor
+from ludens.run.jobs import JobRunner
 from ludens.run.plan import Job, Plan
 from ludens.run.rows import Outcome, unplayed
 from ludens.run.store import Destination, ShardWriter, Store
