@@ -96,7 +96,7 @@ def verify(
     counts = result.verified
     print(f"planned {result.planned:,}, present {result.present:,}, proven {result.proven:,}{_rest(result)}.")
     print(f"{counts.moves:,} moves, {counts.replies:,} replies, {counts.pictures:,} pictures verified.")
-    if result.missing_keys:
+    if result.missing:
         print(
             "Episodes are missing although the run was finished: they were removed."
             if result.finished
@@ -149,7 +149,7 @@ def _rest(result: RunVerification) -> str:
     """What is void, repeated, not planned or missing, with the keys."""
     parts = [f", void {result.voids:,}"] if result.voids else []
     for name, keys in (
-        ("missing", result.missing_keys),
+        ("missing", result.missing),
         ("repeated", result.repeated),
         ("not planned", result.unplanned),
     ):

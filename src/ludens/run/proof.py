@@ -138,9 +138,9 @@ def pack_run(
         check_packed(plan)
         plan.check_unchanged()
         result = verify_run(run, workers=workers, reenacts=True, on_progress=on_progress)
-        if result.missing_keys:
+        if result.missing:
             remedy = f"finish it with: ludens resume {quote(str(run))}"
-            raise BadFile(f"{plural(len(result.missing_keys), 'planned episode')} not played yet; {remedy}")
+            raise BadFile(f"{plural(len(result.missing), 'planned episode')} not played yet; {remedy}")
         if result.failures:
             name, reason = result.failures[0]
             raise BadFile(f"{plural(len(result.failures), 'episode')} not verified; {name}: {reason}")

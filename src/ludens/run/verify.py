@@ -167,7 +167,7 @@ class RunVerification:
     present: int = 0
     proven: int = 0
     voids: int = 0
-    missing_keys: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
     """Keys of further lines of an episode that is there already."""
     unplanned: list[str] = field(default_factory=list)
@@ -180,7 +180,7 @@ class RunVerification:
     @property
     def ok(self) -> bool:
         """Whether all stored episodes were verified, and no episode that was played is missing."""
-        return not self.failures and not (self.finished and self.missing_keys)
+        return not self.failures and not (self.finished and self.missing)
 
 
 def verify_run(
@@ -251,7 +251,7 @@ def _survey(
         if not head.void:
             finished_keys.add(head.key)
     result.present = len(finished_keys & keys)
-    result.missing_keys = [job.key for job in plan.jobs if job.key not in finished_keys]
+    result.missing = [job.key for job in plan.jobs if job.key not in finished_keys]
     if recorded not in (None, len(keys)):
         reason = (
             f"{len(keys):,} episodes are planned, but {FINISHED} says {recorded:,}: one of them was edited."
