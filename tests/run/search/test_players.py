@@ -14,10 +14,10 @@ from ludens.run.search.beliefs import Belief
 from ludens.run.search.players import (
     BruteForce,
     Copycat,
-    Knowledge,
     Mixture,
     MoveTable,
     Script,
+    SeatKnowledge,
     WordPlayer,
     first_allowed,
     messages_in,
@@ -26,11 +26,11 @@ from ludens.run.search.players import (
 from ludens.run.search.training import Training
 from ludens.run.task import MODEL, WON, Task
 
-KNOWN = Knowledge("x", "", 0, "words", ("a", "b", "c"), (), "", "")
+KNOWN = SeatKnowledge("x", "", 0, "words", ("a", "b", "c"), (), "", "")
 TASK = Task("turns", "tic_tac_toe", ({"x": MODEL, "o": "bot/random"},), 20, (WON,))
 
 
-def choice(player: WordPlayer, known: Knowledge) -> str:
+def choice(player: WordPlayer, known: SeatKnowledge) -> str:
     return player.choose(known, None)  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.search.players import (
-    Knowledge,
+    SeatKnowledge,
     WordPlayer,
     action_of,
     first_allowed,
@@ -58,7 +58,7 @@ class Belief(WordPlayer):
         self._seating: Mapping[str, str] = next(own, {})
         self._has_moved = False
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         view = view_of(self.game, RenderOptions(), 0)
         if not knowledge.refused:
             self._imagined = self._continued(view, knowledge)
@@ -77,7 +77,7 @@ class Belief(WordPlayer):
             candidates = [action for action in self._imagined[0].legal(self.seat) if knowledge.allows(action)]
         return first_allowed(knowledge, candidates)
 
-    def _continued(self, view: View, knowledge: Knowledge) -> list[State]:
+    def _continued(self, view: View, knowledge: SeatKnowledge) -> list[State]:
         """States that follow from those imagined so far and the own last action, and agree with the words."""
         before, agreeing, any_way = self._imagined, list[State](), list[State]()
         for attempt in range(self.states * self.tries):

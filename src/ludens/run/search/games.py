@@ -22,10 +22,10 @@ from ludens.run.search.players import (
     Copycat,
     Definition,
     Key,
-    Knowledge,
     Mixture,
     MoveTable,
     Script,
+    SeatKnowledge,
     WordPlayer,
     action_of,
     part_of,
@@ -48,7 +48,7 @@ LONGEST_RESERVE = 40
 class BotMove:
     """What was known and what the best bot did."""
 
-    knowledge: Knowledge
+    knowledge: SeatKnowledge
     action: str
 
 
@@ -65,7 +65,7 @@ class Demonstrator(WordPlayer):
         assert self.bot is not None
         self.bot = self.bot.sit(self.game, self.seat, self.random)
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         assert self.bot is not None
         action = action_of(self.bot, ask)
         self.decisions.append(BotMove(knowledge, action))
@@ -247,7 +247,7 @@ class Learner(Based):
         self.guides = {}
         self._follows = self.random.below(2) == 0
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         node = self.nodes.setdefault(knowledge.key(self.by), _Node())
         if node.base is None:
             node.base = self._usual(knowledge, ask)
@@ -270,7 +270,7 @@ class Learner(Based):
         mean = (total / count - low) / max(high - low, 1e-9)
         return float(mean + 0.35 * (log(node.visits + 1) / count) ** 0.5)
 
-    def _proposal(self, knowledge: Knowledge, ask: Ask) -> str:
+    def _proposal(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         """An action that may be good or is at least legal here."""
         assert self.training is not None
         if self.training.guides and self.random.below(5):
@@ -282,7 +282,7 @@ class Learner(Based):
             return self.random.choice(legal)
         return self._usual(knowledge, ask) or ask.legal.first
 
-    def _usual(self, knowledge: Knowledge, ask: Ask) -> str | None:
+    def _usual(self, knowledge: SeatKnowledge, ask: Ask) -> str | None:
         action = None if self.base is None else self.base.choose(knowledge, ask)
         return action if action is not None and knowledge.allows(action) else None
 
@@ -394,7 +394,7 @@ class Imitator(WordPlayer):
     def memory(self) -> bool:
         return False
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         assert self.model is not None
         words = words_of(knowledge, self.answers)
         return self.model.answer(words) if words.answers else ""
@@ -408,7 +408,7 @@ class Imitator(WordPlayer):
         return self.model.name if self.model else ""
 
 
-def words_of(knowledge: Knowledge, answers: Mapping[str, Sequence[str]]) -> Words:
+def words_of(knowledge: SeatKnowledge, answers: Mapping[str, Sequence[str]]) -> Words:
     offered = knowledge.legal or tuple(answers.get(f"{knowledge.seat}/{knowledge.stage}", ()))
     barred = {reply for reply, _ in knowledge.refused}
     rest = tuple(action for action in offered if action not in barred) or offered

@@ -36,7 +36,7 @@ def received_words(view: View, state: State, seat: str, config: PlayConfig) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
+class SeatKnowledge:
     """What a player that never looks knows when it is asked."""
 
     seat: str
@@ -99,7 +99,7 @@ class WordPlayer(Agent):
         """The replies to the question before."""
 
     @abstractmethod
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         """The action. Players in training may use the whole ask; all others use `knowledge` alone."""
 
     async def act(self, ask: Ask) -> Reply:
@@ -107,7 +107,7 @@ class WordPlayer(Agent):
         self._last = (*(reply for reply, _ in ask.refused), action)
         return Reply(action, action)
 
-    def knowledge(self, ask: Ask) -> Knowledge:
+    def knowledge(self, ask: Ask) -> SeatKnowledge:
         """What is known now; called once for every ask."""
         assert ask.state is not None
         words = received_words(view_of(self.game, RenderOptions(), 0), ask.state, ask.seat, self.config)
@@ -120,7 +120,7 @@ class WordPlayer(Agent):
             self._history = digest(self._history, words)
         legal = tuple(ask.legal) if self.config.listed else ()
         refused = tuple(ask.refused)
-        return Knowledge(
+        return SeatKnowledge(
             ask.seat,
             ask.stage,
             self._moves,
@@ -147,7 +147,7 @@ def action_of(bot: Agent, ask: Ask) -> str:
     return reply.action or ask.format.read(reply.text, ask.legal)
 
 
-def first_allowed(knowledge: Knowledge, candidates: Sequence[str]) -> str:
+def first_allowed(knowledge: SeatKnowledge, candidates: Sequence[str]) -> str:
     """The first of some actions that may be legal; else the first legal one, or the first of all."""
     for action in candidates:
         if knowledge.allows(action):
@@ -171,7 +171,7 @@ class Based(WordPlayer):
         if self.base is not None:
             self.base = self.base.sit(self.game, self.seat, self.random)
 
-    def as_base(self, knowledge: Knowledge, ask: Ask) -> str:
+    def as_base(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         """What the other player plays; the first legal action if there is none."""
         return first_allowed(knowledge, ()) if self.base is None else self.base.choose(knowledge, ask)
 
@@ -190,7 +190,7 @@ class Script(WordPlayer):
     def memory(self) -> bool:
         return False
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         own, move = self.actions.get(knowledge.seat, ()), knowledge.move
         reserve = self.reserve.get(knowledge.seat, ())
         return first_allowed(knowledge, [*own[move : move + 1], *reserve, *own[move + 1 :]])
@@ -209,7 +209,7 @@ class MoveTable(Based):
     def memory(self) -> bool:
         return self.by in ("refusals", "words") or super().memory
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         action = self.actions.get(knowledge.key(self.by))
         if action is not None and knowledge.allows(action):
             return action
@@ -232,7 +232,7 @@ class BruteForce(WordPlayer):
         self._tried: set[str] = set()
         self._about: tuple[object, ...] = ()
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         if self.again and self._about != (knowledge.stage, knowledge.legal):
             self._tried, self._about = set(), (knowledge.stage, knowledge.legal)
         own = self.candidates.get(knowledge.seat, ())
@@ -269,11 +269,11 @@ class Copycat(Based):
     kind = "copy"
     parameters = ("mode", "stages", "base")
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         action = self._copied(knowledge) if knowledge.stage in self.stages else None
         return self.as_base(knowledge, ask) if action is None else action
 
-    def _copied(self, knowledge: Knowledge) -> str | None:
+    def _copied(self, knowledge: SeatKnowledge) -> str | None:
         if knowledge.legal:
             before = knowledge.words.partition(", ".join(knowledge.legal))[0]
             places = {action: before.rfind(action) for action in knowledge.legal if knowledge.allows(action)}
@@ -301,11 +301,11 @@ class OwnBlind(WordPlayer):
         super().begin()
         self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         return action_of(self._bot, ask)
 
 
-def part_of(knowledge: Knowledge) -> str:
+def part_of(knowledge: SeatKnowledge) -> str:
     """The part of a game that a question belongs to: role and stage."""
     return f"{knowledge.role}/{knowledge.stage}"
 
@@ -328,6 +328,6 @@ class Mixture(Based):
             part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
         }
 
-    def choose(self, knowledge: Knowledge, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         part = self.parts.get(part_of(knowledge))
         return self.as_base(knowledge, ask) if part is None else part.choose(knowledge, ask)
