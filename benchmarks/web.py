@@ -31,7 +31,7 @@ from ludens.loop import play
 from ludens.run.lines import Head, write_line
 from ludens.run.plan import Plan, make_plan
 from ludens.run.rows import EPISODES
-from ludens.run.task import import_suite
+from ludens.run.task import import_suite, suite
 from ludens.web.app import make_app
 from ludens.web.pages import WebSettings
 from ludens.web.security import RateLimit
@@ -134,7 +134,7 @@ async def _write_run(folder: Path, game: str, seats: tuple[str, str], episodes: 
     game_played = make(game)
     agents = {seat: agent("bot/random", game_played) for seat in seats}
     jobs = list(plan.jobs)
-    config = plan.chosen["bench"].config
+    config = suite(plan.suite).tasks[0].config
     episode = await play(game_played, agents, jobs[0].seed, config=config)
     with (folder / EPISODES).open("wb") as file:
         for job in jobs:

@@ -47,10 +47,10 @@ async def run_many(
     """
     source, numbers, wake = iter(jobs), count(), asyncio.Event()
     running: dict[asyncio.Task[R], int] = {}
-    ended, batch = list[asyncio.Task[R]](), list[asyncio.Task[R]]()
+    completed, batch = list[asyncio.Task[R]](), list[asyncio.Task[R]]()
 
     def end(task: asyncio.Task[R]) -> None:
-        ended.append(task)
+        completed.append(task)
         wake.set()
 
     try:
@@ -63,8 +63,8 @@ async def run_many(
                 return
             await wake.wait()
             wake.clear()
-            batch = sorted(ended, key=running.__getitem__)
-            ended.clear()
+            batch = sorted(completed, key=running.__getitem__)
+            completed.clear()
             for task in batch:
                 del running[task]
             while batch:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from ludens.agents.vlm import prompt
-from ludens.core.ask import Ask, Exchange, History, build_ask
+from ludens.core.ask import Ask, Exchange, build_ask
 from ludens.core.episode import Episode, Move, Try, TryVerdict
 from ludens.core.game import Game
 from ludens.core.options import configure, options_of
@@ -18,7 +19,7 @@ from ludens.core.replay import Step, config_of, game_of, render_options_of, repl
 from ludens.core.spec import parse_spec
 from ludens.core.state import State
 from ludens.core.templates import TemplateOverrides
-from ludens.core.view import Picture, View, view_of
+from ludens.core.view import Picture, view_of
 from ludens.models.chat import Message
 from ludens.models.settings import PromptOptions, is_model
 
@@ -74,14 +75,25 @@ def samples(
         options: How seats of bots and people are addressed; models are addressed as they were.
     """
     game = game_of(episode, game)
-    table = _PromptBuilder(episode, view_of(game, render_options_of(episode, size), episode.seed), options)
+    view, config = view_of(game, render_options_of(episode, size), episode.seed), config_of(episode)
     steps = steps or list(replay(episode, game, state))
-    rewards = iter(move_rewards(episode, game, steps[-1].state))
-    for step in steps:
-        for move in step.moves:
-            yield from table.samples(step.state, move, next(rewards))
-    for move in episode.unfinished:
-        yield from table.samples(steps[-1].state, move, None)
+    moves = [(step.state, move) for step in steps for move in step.moves]
+    moves += [(steps[-1].state, move) for move in episode.unfinished]
+    prompts = {seat: prompt_options_of(episode, seat, options) for seat in episode.seats}
+    histories = {seat: each.history() for seat, each in prompts.items()}
+    rewards = move_rewards(episode, game, steps[-1].state)
+    for (position, move), reward in zip_longest(moves, rewards):
+        seat, own, history = move.seat, prompts[move.seat], histories[move.seat]
+        tools = own.act == "tools"
+        ask = build_ask(view, position, seat, own.sees, config, history, move.step, episode.sample, tools)
+        model = is_model_seat(episode, seat)
+        for attempt in move.tries or [Try(move.action)]:
+            as_said = model or not (attempt.verdict == "ok" and attempt.text == move.action)
+            completion = attempt.text if as_said else ask.format.write(move.action)
+            messages = prompt(ask, own)
+            yield Sample(messages, completion, move, attempt, ask, own, reward, episode.game, model)
+            ask = ask.again(attempt.text, attempt.reason)
+        history.add(Exchange(move.step, ask.observation, move.said, bool(ask.observation.images)))
 
 
 def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
@@ -89,36 +101,6 @@ def move_rewards(episode: Episode, game: Game, state: State) -> list[float]:
     if episode.status == "forfeit":
         return [episode.returns[move.seat] for move in episode.moves]
     return game.rewards(state, episode.moves)
-
-
-class _PromptBuilder:
-    def __init__(self, episode: Episode, view: View, default: PromptOptions | None) -> None:
-        self._episode, self._view, self._config = episode, view, config_of(episode)
-        self._options = {seat: prompt_options_of(episode, seat, default) for seat in episode.seats}
-        self._histories: dict[str, History] = {seat: o.history() for seat, o in self._options.items()}
-
-    def samples(self, state: State, move: Move, reward: float | None) -> Iterator[Sample]:
-        seat, options, history = move.seat, self._options[move.seat], self._histories[move.seat]
-        sees, sample = options.sees, self._episode.sample
-        tools = options.act == "tools"
-        ask = build_ask(self._view, state, seat, sees, self._config, history, move.step, sample, tools)
-        model = is_model_seat(self._episode, seat)
-        for attempt in move.tries or [Try(move.action)]:
-            own = model or not (attempt.verdict == "ok" and attempt.text == move.action)
-            completion = attempt.text if own else ask.format.write(move.action)
-            yield Sample(
-                prompt(ask, options),
-                completion,
-                move,
-                attempt,
-                ask,
-                options,
-                reward,
-                self._episode.game,
-                model,
-            )
-            ask = ask.again(attempt.text, attempt.reason)
-        history.add(Exchange(move.step, ask.observation, move.said, bool(ask.observation.images)))
 
 
 def is_model_seat(episode: Episode, seat: str) -> bool:

@@ -82,7 +82,7 @@ def test_scores_and_intervals_are_those_of_ludens_eval(tmp_path: Path) -> None:
     [score] = log.results.scores
     theirs = {name: metric.value for name, metric in score.metrics.items()}
     for name, cell in ours.cells.items():
-        estimate = cell.shown()
+        estimate = cell.table_estimate()
         assert (theirs[name], theirs[f"{name} low"], theirs[f"{name} high"]) == pytest.approx(
             (estimate.mean, estimate.low, estimate.high), nan_ok=True
         )
@@ -141,7 +141,7 @@ def test_a_run_as_logs(tmp_path: Path) -> None:
     log = read_eval_log(str(file), resolve_attachments=True)
     results = load_results([run])
     [row] = results.suites[0].rows
-    estimate = row.cells["tic_tac_toe"].shown()
+    estimate = row.cells["tic_tac_toe"].table_estimate()
     metrics = log.results.scores[0].metrics
     assert (metrics["mean"].value, metrics["low"].value) == (estimate.mean, estimate.low)
     assert len(log.samples) == 4

@@ -18,7 +18,7 @@ WORDS = ["eval", "demo", "--model", "bot/best", "--tasks", "tic_tac_toe", "--lim
 def expected(run: Path) -> dict[str, float]:
     [row] = load_results([run]).suites[0].rows
     cell = row.cells["tic_tac_toe"]
-    return {metric.name: cell.shown(metric).mean for metric in cell.task.metrics}
+    return {metric.name: cell.table_estimate(metric).mean for metric in cell.task.metrics}
 
 
 def test_weights_and_biases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from ludens.core.errors import BadFile
 from ludens.run.binding import PlanCheck
+from ludens.run.index import INDEX, RowReader
 from ludens.run.lines import LineReader, read_lines
 from ludens.run.results import load_results
 from ludens.run.rows import EPISODES
@@ -117,24 +118,26 @@ async def test_a_line_that_is_repeated_counts_once(tmp_path: Path) -> None:
     lines = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
     void = lines[0].replace(b'"void":false', b'"void":true')
     (tmp_path / EPISODES).write_bytes(b"".join([lines[0], lines[0], void, lines[1], lines[0]]))
-    assert [head.key for head, _, _ in read_lines(tmp_path)] == [job.key for job in plan.jobs]
-    assert read_progress(tmp_path, plan) == ({job.key for job in plan.jobs}, {})
-    offsets = [location.offset for _, location, _ in read_lines(tmp_path)]
+    assert [line.head.key for line in read_lines(tmp_path)] == [job.key for job in plan.jobs]
+    assert read_progress(tmp_path) == ({job.key for job in plan.jobs}, {})
+    offsets = [line.location.offset for line in read_lines(tmp_path)]
     assert offsets == [0, 2 * len(lines[0]) + len(void)]
 
 
 async def test_a_repeated_line_counts_once_also_while_the_run_is_written(tmp_path: Path) -> None:
     """The repeated line is read by a later call than the first one."""
-    await played(tmp_path, plan_of(suite=TURNS, limit=2))
+    plan = plan_of(suite=TURNS, limit=2)
+    await played(tmp_path, plan)
     first, second = (tmp_path / EPISODES).read_bytes().splitlines(keepends=True)
-    reader = LineReader(tmp_path)
+    (tmp_path / INDEX).unlink()
+    reader = RowReader(tmp_path, plan, None)
     seen = []
     for data in (first, first + second, second + first):
         with (tmp_path / EPISODES).open("wb" if not seen else "ab") as file:
             file.write(data)
-        seen.append([head.key for head, _, _ in reader.read()])
+        seen.append([row["key"] for row in reader.read()])
     assert [len(keys) for keys in seen] == [1, 1, 0]
-    every = [head.key for head, _, _ in LineReader(tmp_path, repeated=True).read()]
+    every = [line.head.key for line in LineReader(tmp_path).read()]
     assert (len(every), len(set(every))) == (5, 2)
     [results] = load_results([tmp_path]).suites
     assert [len(row.cells["turns"].episodes) for row in results.rows] == [2]

@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from ludens.core.errors import BadFile, BadOption
-from ludens.run.board.entries import Section, public_spec, section_of
+from ludens.run.board.entries import BoardSection, public_spec, section_of
 from ludens.run.board.site import PICTURES, RESULTS, Submissions, read_submissions, write_site
 from ludens.run.board.tree import CELLS, MARKS, START, advance, lines, read_tree, winner
 from ludens.run.pack import BadPack
@@ -47,7 +47,7 @@ def site(submissions: Submissions, tmp_path_factory: pytest.TempPathFactory) -> 
     return out
 
 
-def sections(submissions: Submissions) -> dict[str, Section]:
+def sections(submissions: Submissions) -> dict[str, BoardSection]:
     results = load_results([one.run for one in submissions.accepted])
     return {suite.suite.name: section_of(suite) for suite in results.suites}
 
@@ -93,7 +93,7 @@ def test_packs_of_one_player_are_pooled(packs: Path, tmp_path: Path) -> None:
     cells = entry.cells["turns"]
     assert [len(cell.episodes) for cell in cells] == [2, 2]
     metric = section.results.tasks["turns"].metrics[0]
-    pooled, alone = entry.estimate("turns", metric), [cell.shown(metric) for cell in cells]
+    pooled, alone = entry.estimate("turns", metric), [cell.table_estimate(metric) for cell in cells]
     assert pooled is not None
     assert pooled.mean == pytest.approx(sum(estimate.mean for estimate in alone) / 2)
     assert pooled.n == 4

@@ -186,7 +186,7 @@ async def test_calls_of_a_worker_that_died_are_settled(tmp_path: Path) -> None:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS, limit=2)
         executor = ProcessExecutor(plan, 1, 1, Budget(calls=3))
         await executor.start()
-        job = asyncio.create_task(executor.play(plan.jobs[0]))
+        job = asyncio.create_task(executor.play(next(iter(plan.jobs))))
         while not server.requests:
             await asyncio.sleep(0.01)
         executor._workers[0].process.kill()

@@ -42,7 +42,8 @@ def cell_of(*groups: list[RowDict]) -> Cell:
 def told(cell: Cell) -> list[Any]:
     table = cell.episodes
     counted = [*table.rows(), *cell.voided, cell.voids, cell.reply_stats, cell.usage, cell.other_usage]
-    return [*counted, cell.remarks, cell.labels, cell.metrics, table.groups(), table.clusters(), cell.repeats]
+    shared = [table.groups(), table.clusters(), table.repeats]
+    return [*counted, cell.remarks, cell.labels, cell.metrics, *shared]
 
 
 def test_rows_are_columns() -> None:
@@ -63,7 +64,7 @@ def test_rows_are_columns() -> None:
     assert (cell.usage, cell.other_usage) == (Usage(6, 5, 4, 3, 2, 0.5), Usage(1, calls=1))
     assert (cell.remarks, cell.labels) == ({"odd"}, {"text": {("b", "c"): 3}})
     assert (cell.episodes.groups(), cell.episodes.clusters()) == (["u", 1, 2, "u", 4], {1: "u", 3: "u"})
-    assert cell.repeats
+    assert cell.episodes.repeats
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
@@ -96,7 +97,7 @@ def test_groups_are_the_clusters_that_several_seeds_have(pairs: list[tuple[int, 
     ordered = sorted(pairs, key=lambda pair: pair[0])
     expected = groups_of([seed for seed, _ in ordered], [name for _, name in ordered])
     assert cell.episodes.groups() == expected
-    assert cell.repeats == any(isinstance(group, str) for group in expected)
+    assert cell.episodes.repeats == any(isinstance(group, str) for group in expected)
 
 
 def test_a_row_that_lacks_its_seed_is_wrong() -> None:

@@ -208,7 +208,7 @@ async def test_jobs_that_the_budget_still_covers_are_played(tmp_path: Path) -> N
     plan = plan_of("bot/first", tasks=("together", "question"))
     guess = {("bot/first", "together"): Usage(calls=1000), ("bot/first", "question"): Usage(calls=10)}
     with Store.create(tmp_path, plan) as store:
-        store.done.add(plan.jobs[0].key)
+        store.done.add(next(iter(plan.jobs)).key)
         engine = Engine(store, _Paid(), concurrency=2, budget=Budget(calls=45), estimates=guess)
         result = await engine.run()
     assert result.progress.episodes == 4
@@ -323,7 +323,7 @@ class _AlwaysDying(JobRunner):
     lost = 0
 
     async def play(self, job: Job) -> Outcome:
-        if job.key != self.plan.jobs[0].key:
+        if job.key != next(iter(self.plan.jobs)).key:
             return await super().play(job)
         self.lost += 1
         assert self.lost < 10, "the job is played again without end"
@@ -335,7 +335,7 @@ async def test_deaths_of_workers_count_as_void_episodes(tmp_path: Path) -> None:
     with Store.create(tmp_path / "run", plan) as store:
         executor = _AlwaysDying(plan)
         result = await Engine(store, executor).run()
-        assert store.voids == {plan.jobs[0].key: 3}
+        assert store.voids == {next(iter(plan.jobs)).key: 3}
     assert executor.lost == result.progress.voids == 3
     assert (result.complete, result.errors) == (False, ("a worker process died",))
     assert "1 episode failed after all retries; last error: a worker process died" in result.reason

@@ -135,7 +135,7 @@ def test_two_digits_are_enough() -> None:
 
 def test_only_what_is_left_is_estimated() -> None:
     plan = make_plan(QUICK, {"a": MODEL}, tasks=("question",))
-    assert estimate(plan, plan.jobs[3:]).usage.calls == 1
+    assert estimate(plan, list(plan.jobs)[3:]).usage.calls == 1
 
 
 def test_budgets_that_are_none() -> None:

@@ -44,8 +44,8 @@ BOTS = ("bot/random", "bot/first")
 
 def raw_keys(folder: Path) -> Counter[str]:
     """How often each finished episode is stored."""
-    lines = LineReader(folder, repeated=True).read()
-    return Counter(head.key for head, _, _ in lines if not head.void)
+    lines = LineReader(folder).read()
+    return Counter(line.head.key for line in lines if not line.head.void)
 
 
 def reports(folder: Path) -> dict[str, bytes]:
@@ -276,7 +276,7 @@ async def test_an_episode_that_a_dead_worker_stored_is_not_played_again(tmp_path
         store.add(outcome)  # a report that arrives late changes nothing
         assert [job.key for job in store.pending()] == [second.key]
     assert raw_keys(tmp_path) == {first.key: 1}
-    assert read_progress(tmp_path, plan) == ({first.key}, {})
+    assert read_progress(tmp_path) == ({first.key}, {})
 
 
 async def test_rows_that_arrive_in_another_order_than_they_were_stored(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ async def test_workers_of_a_former_owner_store_nothing(tmp_path: Path) -> None:
     with Store.create(tmp_path, plan) as store:
         orphan = ShardWriter(store.destination(), plan)
     with Store.reopen(tmp_path):
-        outcome = await _outcome(plan, plan.jobs[0])
+        outcome = await _outcome(plan, next(iter(plan.jobs)))
         assert orphan.store(outcome).data == outcome.data != b""
     assert shards_of(tmp_path) == [EPISODES]
 
@@ -348,7 +348,7 @@ async def test_an_incomplete_line_of_a_shard_is_ignored(tmp_path: Path) -> None:
     [shard] = (tmp_path / SHARDS).glob("*.jsonl")
     data = shard.read_bytes()
     shard.write_bytes(data[:-30])
-    assert len(read_progress(tmp_path, plan)[0]) == plan.total() - 1
+    assert len(read_progress(tmp_path)[0]) == plan.total() - 1
     assert (await played(tmp_path, plan, workers=1)).complete
     assert set(raw_keys(tmp_path).values()) == {1}
     assert len(found(tmp_path)) == plan.total()
@@ -386,7 +386,7 @@ async def test_a_compacted_run_is_read_as_before(tmp_path: Path) -> None:
     assert read is not None
     assert read[1]
     assert reports(tmp_path) == expected
-    key = plan.jobs[3].key
+    key = list(plan.jobs)[3].key
     name, location = find(read_places(tmp_path), key)
     assert read_episode(tmp_path, name, location).fingerprint() == episodes[key]
     assert verify_run(tmp_path, workers=0).ok
@@ -429,7 +429,7 @@ async def test_refused_jobs_are_not_looked_at_one_by_one(tmp_path: Path) -> None
     plan = plan_of("bot/first", tasks=("together", "question"), samples=50)
     guess = {("bot/first", "together"): Usage(calls=10**9)}
     with Store.create(tmp_path, plan) as store:
-        store.done.add(plan.jobs[0].key)
+        store.done.add(next(iter(plan.jobs)).key)
         engine = Engine(store, JobRunner(plan), concurrency=2, budget=Budget(calls=10), estimates=guess)
         asked = Counter[str]()
         exceeded_by = engine._budget.exceeded_by

@@ -29,7 +29,7 @@ async def test_exception_in_a_game_voids_the_job(monkeypatch: pytest.MonkeyPatch
         raise ZeroDivisionError("no stones")
 
     monkeypatch.setattr(type(runner.game("turns")), "start", broken)
-    outcome = await runner.play(plan.jobs[0])
+    outcome = await runner.play(next(iter(plan.jobs)))
     episode = Episode.from_json(outcome.data)
     assert outcome.row.void
     assert outcome.row.error == episode.error == "tic_tac_toe raised ZeroDivisionError: no stones"
@@ -46,7 +46,7 @@ async def test_exception_in_an_agent_voids_the_job_and_is_logged(
         raise ZeroDivisionError("no stones")
 
     monkeypatch.setattr(First, "act", broken)
-    outcome = await runner.play(plan.jobs[0])
+    outcome = await runner.play(next(iter(plan.jobs)))
     assert outcome.row.void
     assert outcome.row.error == "bot/first raised ZeroDivisionError: no stones"
     assert "Traceback" in caplog.text
@@ -66,7 +66,7 @@ async def test_result_that_cannot_be_saved_voids_the_job(
     plan = plan_of("bot/first", suite=TURNS)
     runner = JobRunner(plan)
     monkeypatch.setattr(type(runner.game("turns").start(0)), attribute, property(lambda self: value))
-    outcome = await runner.play(plan.jobs[0])
+    outcome = await runner.play(next(iter(plan.jobs)))
     assert outcome.row.void
     episode = Episode.from_json(outcome.data)
     assert episode.error == outcome.row.error
@@ -79,7 +79,7 @@ async def test_outcome_counts_calls_tokens_and_retries() -> None:
     async with ModelServer(script=["length", "length", "ok"]) as server:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
         runner = JobRunner(plan)
-        outcome = await runner.play(plan.jobs[0])
+        outcome = await runner.play(next(iter(plan.jobs)))
         await runner.close()
     episode = Episode.from_json(outcome.data)
     usage = outcome.row.usage + outcome.row.other_usage

@@ -459,7 +459,7 @@ def test_bots_choose_the_same_moves_again(game: str, players: list[str]) -> None
     episode = play_sync(made, {seat: agent(spec, made) for seat, spec in specs.items()}, 3)
     again = reenact(episode)
     assert sum(again.bots.values()) == len(episode.moves)
-    assert (again.others, again.asked) == (frozenset(), 0)
+    assert (again.recorded_players, again.prompt_count) == (frozenset(), 0)
 
 
 def test_late_filtered_refused_and_direct_replies_are_repeated() -> None:
@@ -474,7 +474,7 @@ def test_late_filtered_refused_and_direct_replies_are_repeated() -> None:
     assert verdicts >= {"late", "unreadable", "illegal", "ok"}
     assert any(tried.finish == "filtered" for move in episode.moves for tried in move.tries)
     again = reenact(episode)
-    assert (again.others, again.bots) == ({"scripted", "slow"}, {})
+    assert (again.recorded_players, again.bots) == ({"scripted", "slow"}, {})
     for move in episode.moves:
         for tried in move.tries:
             told = tried.reason

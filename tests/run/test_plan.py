@@ -48,9 +48,9 @@ def test_seed_is_added_to_every_episode() -> None:
 def test_samples_repeat_every_episode_with_keys_of_their_own() -> None:
     once, plan = plan_of(suite=TURNS, limit=2), plan_of(suite=TURNS, limit=2, samples=3)
     assert plan.total() == len(plan.jobs) == len({job.key for job in plan.jobs}) == 3 * once.total()
-    assert plan.count(plan.chosen["turns"]) == 6
-    assert plan.jobs[:2] == once.jobs
-    assert [job.key for job in plan.jobs[1:4]] == [
+    assert plan.count(plan.tasks_by_name["turns"]) == 6
+    assert list(plan.jobs)[:2] == list(once.jobs)
+    assert [job.key for job in list(plan.jobs)[1:4]] == [
         "bot/random:turns:0:1", "bot/random:turns:0:0:1", "bot/random:turns:0:1:1",
     ]  # fmt: skip
     assert [job.sample for job in plan.jobs] == [0, 0, 1, 1, 2, 2]
@@ -77,7 +77,7 @@ def test_invalid_run_json_is_a_usage_error(change: dict[str, object], message: s
 
 def test_specs_and_seats_of_a_job() -> None:
     plan = plan_of("bot/first", suite=TURNS)
-    first, second = plan.jobs[:2]
+    first, second = list(plan.jobs)[:2]
     assert plan.specs(first) == {"x": "bot/first", "o": "bot/random"}
     assert plan.specs(second) == {"x": "bot/random", "o": "bot/first"}
     assert (plan.seats(first), plan.seats(second)) == (("x",), ("o",))
@@ -95,7 +95,7 @@ def test_plan_round_trips_through_json() -> None:
     again = Plan.from_json(plan.to_json())
     assert again == plan
     assert again.identity() == plan.identity()
-    assert again.jobs == plan.jobs
+    assert list(again.jobs) == list(plan.jobs)
     assert set(again.made_with) == {"python", "ludens", "numpy", "open_spiel", "Pillow"}
     assert again.task_snapshot["turns"]["seatings"][0] == {"x": MODEL, "o": "bot/random"}
 

@@ -16,7 +16,7 @@ from ludens.run.progress import ProgressDisplay, RunProgress, TimeLeft, duration
 
 
 def progress(**more: object) -> RunProgress:
-    return RunProgress(total=100, started=monotonic() - 10, **more)  # type: ignore[arg-type]
+    return RunProgress(total=100, start_time=monotonic() - 10, **more)  # type: ignore[arg-type]
 
 
 def test_line_of_bots_has_no_calls() -> None:

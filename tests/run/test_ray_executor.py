@@ -110,7 +110,7 @@ async def test_two_nodes_store_in_shards(
         cluster.shutdown()
     assert result.complete
     assert found(tmp_path / "ray") == found(tmp_path / "serial")
-    keys = [head.key for head, _, _ in LineReader(tmp_path / "ray", repeated=True).read()]
+    keys = [line.head.key for line in LineReader(tmp_path / "ray").read()]
     assert sorted(keys) == sorted(job.key for job in plan.jobs)
     shards = [name for name in shards_of(tmp_path / "ray") if name != EPISODES]
     assert len(shards) == (2 if shared else 0)

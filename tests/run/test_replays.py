@@ -74,7 +74,7 @@ def test_a_key_that_matches_several_or_none_is_an_error() -> None:
 
 
 def lines(folder: Path) -> list[tuple[Head, Location]]:
-    return [(head, location) for head, location, _ in read_lines(folder)]
+    return [(line.head, line.location) for line in read_lines(folder)]
 
 
 def read(folder: Path, key: str) -> Episode:

@@ -38,7 +38,7 @@ def test_the_player_has_the_seat_and_the_entrant_the_others() -> None:
     assert {plan.seats(job) for job in plan.jobs} == {("solver",)}
     assert [job.key for job in plan.jobs] == [job.key for job in plan_of(**TALK).jobs]
     assert plan.identity() != plan_of(**TALK).identity()
-    assert plan.job_hash(plan.jobs[0]) != plan_of(**TALK).job_hash(plan.jobs[0])
+    assert plan.job_hash(next(iter(plan.jobs))) != plan_of(**TALK).job_hash(next(iter(plan.jobs)))
 
 
 def test_it_takes_the_place_of_the_player_of_the_suite() -> None:
@@ -49,7 +49,7 @@ def test_it_takes_the_place_of_the_player_of_the_suite() -> None:
 def test_a_seating_without_a_seat_for_the_model_is_not_played() -> None:
     """Of the two seatings of each seed the one is left in which the model is x; the seeds stay the same."""
     plan = plan_of(suite=TURNS, seated={"o": "bot/first"})
-    assert plan.chosen["turns"].seatings == ({"x": "MODEL", "o": "bot/first"},)
+    assert plan.tasks_by_name["turns"].seatings == ({"x": "MODEL", "o": "bot/first"},)
     assert [(job.seed, job.seating) for job in plan.jobs] == [(seed, 0) for seed in range(4)]
     other = plan_of(suite=TURNS, seated={"x": "bot/first"}, limit=3)
     assert [(job.seed, other.seats(job)) for job in other.jobs] == [(seed, ("o",)) for seed in range(3)]
@@ -77,7 +77,7 @@ def test_wrong_seats(choices: dict[str, object], error: type[Exception], message
 def test_tasks_that_show_the_model_no_picture_have_no_blind_control() -> None:
     def blindable(seat: str) -> bool:
         plan = make_plan("comma", {"a": "bot/random"}, {seat: "bot/oracle"}, tasks=("wire", "keypad"))
-        return plan.chosen["wire"].blindable
+        return plan.tasks_by_name["wire"].blindable
 
     assert blindable("expert")
     assert not blindable("solver")

@@ -40,7 +40,7 @@ async def test_line_truncated_at_any_byte_is_removed_and_played_again(
     await played(folder, plan)
     whole, complete = (folder / EPISODES).read_bytes(), found(folder)
     start = whole.rindex(b"\n", 0, -1) + 1
-    last = plan.jobs[-1]
+    last = list(plan.jobs)[-1]
     for end in {*range(start, len(whole), step), len(whole) - 1}:
         (folder / EPISODES).write_bytes(whole[:end])
         # A reader ignores a line that is still being written.
@@ -66,7 +66,7 @@ async def test_key_is_never_written_twice(tmp_path: Path, plan: Plan) -> None:
     folder = tmp_path / "run"
     await played(folder, plan)
     before = (folder / EPISODES).read_bytes()
-    job = plan.jobs[0]
+    job = next(iter(plan.jobs))
     with Store.reopen(folder) as store:
         store.save(job, read_records(folder)[0].episode)
         assert list(store.pending()) == []
@@ -189,7 +189,7 @@ async def test_nothing_of_a_failed_write_stays_in_the_file(tmp_path: Path, plan:
     folder = tmp_path / "run"
     with Store.create(folder, plan) as store:
         with file_size_limit(10), pytest.raises(BadFile, match="file too large"):
-            store.save(plan.jobs[0], episodes[0])
+            store.save(next(iter(plan.jobs)), episodes[0])
         assert store.done == set()
         assert (folder / EPISODES).read_bytes() == b""
         for job, episode in zip(plan.jobs, episodes, strict=True):  # the same store goes on

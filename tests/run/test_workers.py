@@ -55,11 +55,11 @@ async def test_worker_reports_results_and_usage_errors() -> None:
     plan = plan_of("test/fussy?moves=100", suite=TURNS)
     worker = Worker(plan.to_json(), plan.suite, 1, 1)
     assert (await worker.ready()).unwrap() == ""
-    first, second = [await worker.play(job) for job in plan.jobs[:2]]
+    first, second = [await worker.play(job) for job in list(plan.jobs)[:2]]
     assert isinstance(first.result, Outcome)
     assert first.worker == second.worker
     other = Worker(plan_of("test/fussy?moves=0", suite=TURNS).to_json(), plan.suite, 1, 1)
-    failed = await other.play(plan_of("test/fussy?moves=0", suite=TURNS).jobs[0])
+    failed = await other.play(next(iter(plan_of("test/fussy?moves=0", suite=TURNS).jobs)))
     assert failed.worker != first.worker
     with pytest.raises(UsageError, match="key is not taken"):
         failed.unwrap()
@@ -73,7 +73,7 @@ async def test_unexpected_error_in_a_worker_voids_the_job(monkeypatch: pytest.Mo
     worker = Worker(plan.to_json(), plan.suite, 1, 1)
     await worker.ready()
     monkeypatch.setattr(JobRunner, "agent", broken)
-    outcome = (await worker.play(plan.jobs[0])).unwrap()
+    outcome = (await worker.play(next(iter(plan.jobs)))).unwrap()
     assert isinstance(outcome, Outcome)
     assert (outcome.row.void, outcome.data) == (True, b"")
     assert "RuntimeError: a bug" in outcome.row.error
@@ -82,7 +82,7 @@ async def test_unexpected_error_in_a_worker_voids_the_job(monkeypatch: pytest.Mo
 async def test_worker_that_was_restarted_reports_usage_errors_of_its_plan() -> None:
     """Ray creates a worker again without calling `ready`."""
     worker = Worker(plan_of().to_json(), "tests.support.suites:UNKNOWN", 1, 1)
-    for report in (await worker.play(plan_of().jobs[0]), await worker.ready()):
+    for report in (await worker.play(next(iter(plan_of().jobs))), await worker.ready()):
         with pytest.raises(UsageError, match="cannot be loaded"):
             report.unwrap()
 
@@ -117,7 +117,7 @@ async def test_close_ends_the_workers(tmp_path: Path) -> None:
     await executor.start()
     processes = [worker.process for worker in executor._workers]
     assert all(process.is_alive() for process in processes)
-    outcome = await executor.play(plan.jobs[0])
+    outcome = await executor.play(next(iter(plan.jobs)))
     assert not outcome.row.void
     await executor.close()
     assert not any(process.is_alive() for process in processes)
@@ -128,7 +128,7 @@ async def test_calls_are_counted_during_an_episode() -> None:
         plan = plan_of(f"vllm/tiny@{server.url}?{HASTE}", suite=TURNS)
         executor = ProcessExecutor(plan, 1)
         await executor.start()
-        playing = asyncio.create_task(executor.play(plan.jobs[0]))
+        playing = asyncio.create_task(executor.play(next(iter(plan.jobs))))
         try:
             async with asyncio.timeout(120):
                 while executor.usage.calls < 1:

@@ -19,7 +19,7 @@ from ludens.draw import Canvas, sprite_sheet
 from ludens.games.viki.replies import read_points, well_formed
 from ludens.games.viki.sources import SEAT
 from ludens.models.settings import PromptOptions
-from ludens.run.dataset import Order
+from ludens.run.dataset import DatasetOrder
 from ludens.run.stats import Estimate
 from ludens.run.task import EpisodeResult, Summary, suite
 from ludens.suites.viki import ACT, PLAN, RETRY, TEAM, TRACE, within
@@ -94,7 +94,7 @@ def test_pass_at_k() -> None:
 
 @pytest.mark.parametrize("level", ["activate", "plan", "trace"])
 def test_completions_of_a_dataset_are_right(level: str) -> None:
-    rows = list(build(Order(level, 2)).rows)
+    rows = list(build(DatasetOrder(level, 2)).rows)
     game = ludens.make(f"viki/{level}")
     for number, row in enumerate(rows):
         assert well_formed(row["completion"])
@@ -202,10 +202,10 @@ def test_folders_without_data(tmp_path: Path) -> None:
 
 
 def test_rows_made_by_several_processes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = list(build(Order("activate", 3)).rows)
+    one = list(build(DatasetOrder("activate", 3)).rows)
     monkeypatch.setattr("ludens.suites.viki.dataset.PART", 1)
     monkeypatch.setattr("ludens.suites.viki.dataset.cores", lambda: 2)
-    several = list(build(Order("activate", 3)).rows)
+    several = list(build(DatasetOrder("activate", 3)).rows)
     for here, there in zip(one, several, strict=True):
         assert [shown.png() for shown in here["images"]] == [shown.png() for shown in there["images"]]
         assert {**here, "images": ()} == {**there, "images": ()}

@@ -215,7 +215,7 @@ def _check_plan(function: Any, bound: BoundArguments) -> None:
 
 def _check_players(plan: Plan, *_: Any) -> int:
     """Make the players of the first task, except models that would be downloaded or trained first."""
-    first = replace(plan, tasks=tuple(plan.chosen)[:1])
+    first = replace(plan, tasks=tuple(plan.tasks_by_name)[:1])
     absent = any(DERIVED["gpu"].match(spec) or "/training/" in spec for spec in plan.players)
     if not absent and (problems := JobRunner(first).problems()):
         raise combine_errors(problems)

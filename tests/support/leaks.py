@@ -20,7 +20,7 @@ from tests.support.pebbles import FlatPicture
 LETTERS = ("A", "B", "C", "D")
 QUESTION_LEAKS = ("prior", "position", "length", "rank", "word", "number", "none")
 GAME_LEAKS = ("script", "refusals", "notes", "listing", "talk", "agreement", "mistakes", "none")
-RIGHT = rate_of("right", lambda played: max(played.episode.returns.values()) > 0)
+RIGHT = rate_of("right", lambda result: max(result.episode.returns.values()) > 0)
 
 
 class LeakyQuestion(Question):

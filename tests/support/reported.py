@@ -57,7 +57,7 @@ SUITE = Suite(
     (
         Task("turns", "tic_tac_toe", _SWAPPED, 8, (WON, RETURN)),
         Task("see", SEE, ({"viewer": MODEL},), SEEN,
-             (rate_of("exact", lambda played: bool(played.episode.facts["exact"]), labels=_cells),)),
+             (rate_of("exact", lambda result: bool(result.episode.facts["exact"]), labels=_cells),)),
         Task("duel", "tic_tac_toe", _SWAPPED, 4, (RETURN,), first_seed=100, blindable=False),
     ),
     published=(Published("Some & Body 2024", "GPT_0", {"turns": 50.0, "see": 12.5, "duel": 31.0}),),

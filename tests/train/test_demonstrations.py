@@ -316,10 +316,10 @@ def test_bad_demonstrations(tables: object, said: str) -> None:
 
 def test_a_dataset_is_imitated(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="the extra 'data' is not installed")
-    from ludens.run.dataset import Order, build_dataset, write
+    from ludens.run.dataset import DatasetOrder, build_dataset, write
     from ludens.train.demonstrations import rows_from
 
-    write(build_dataset("viki", Order("trace", 2, render=RenderOptions(size=256))), tmp_path / "data")
+    write(build_dataset("viki", DatasetOrder("trace", 2, render=RenderOptions(size=256))), tmp_path / "data")
     recipe = Recipe.of({"demonstrations": [{"data": str(tmp_path / "data"), "column": "answer"}]})
     rows = list(rows_from(recipe))
     assert len(rows) == 2

@@ -100,7 +100,7 @@ async def test_the_page_of_a_run_has_the_numbers_of_the_report(reported_runs: Pa
     for row in found.rows:
         assert row.label in tags.text
         for cell in row.cells.values():
-            assert f"{cell.shown().mean:.1f}" in tags.text
+            assert f"{cell.table_estimate().mean:.1f}" in tags.text
     assert "the <server> is away" in tags.text
     assert "not significantly better with pictures than blind" in tags.text
     assert "<svg" in text
@@ -228,7 +228,7 @@ def first(folder: Path, entrant: str, task: str) -> tuple[str, int]:
     """Key and offset of the first finished episode of an entrant on a task."""
     return next(
         (head.key, location.offset)
-        for head, location, _ in read_lines(folder)
+        for head, _, location, _ in read_lines(folder)
         if (head.entrant, head.task, head.void) == (entrant, task, False)
     )
 

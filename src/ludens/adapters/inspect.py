@@ -48,13 +48,13 @@ def estimates(scores: Sequence[dict[str, Any]], plan: Plan) -> dict[str, Estimat
     """Rows of episodes as estimates of tasks and summaries of the suite, in the units of its tables."""
     whole, maker = suite(plan.suite), RowMaker.of(plan)
     cells: dict[str, Cell] = {}
-    for name, chosen in plan.chosen.items():
-        reader = CellReader(ENTRANT, chosen, Path(), maker.measured[name])
+    for name, chosen in plan.tasks_by_name.items():
+        reader = CellReader(ENTRANT, chosen, Path(), maker.metrics_of[name])
         rows = [row for row in scores if row["task"] == name]
         if rows:
             reader.add(rows)
             cells[name] = reader.cell(len(rows), whole.anchors.get(name))
-    tasks = {name: cell.shown() for name, cell in cells.items()}
+    tasks = {name: cell.table_estimate() for name, cell in cells.items()}
     return {**tasks, **summarise(whole, cells)}
 
 
@@ -79,7 +79,7 @@ def _score(plan: Plan, state: TaskState) -> Score:
     row = RowMaker.of(plan).make(job, episode)
     if row.values is None:
         raise BadOption(f"a metric of {job.task} cannot be written as JSON, so Inspect cannot keep it.")
-    first, name = row.values[0], plan.chosen[job.task].metrics[0].name
+    first, name = row.values[0], plan.tasks_by_name[job.task].metrics[0].name
     if not isinstance(first, int | float):
         # Inspect leaves samples without a number out of its metrics.
         first, name = own_return(EpisodeResult(job.key, episode, plan.seats(job))), "return"
@@ -107,13 +107,13 @@ def ludens_player(plan: str, prompt: dict[str, str] | None = None) -> Solver:
     """Play one episode with the model that Inspect evaluates."""
     planned = Plan.from_json(plan.encode())
     options = configure(PromptOptions, prompt or {}, "the prompt")
-    games = cache(lambda name: make(planned.chosen[name].game))
+    games = cache(lambda name: make(planned.tasks_by_name[name].game))
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if state.epoch != 1:
             raise BadOption("Ludens plays samples, not epochs: use -T samples=N instead of --epochs.")
         job = _job(state)
-        chosen, game = planned.chosen[job.task], games(job.task)
+        chosen, game = planned.tasks_by_name[job.task], games(job.task)
         seating = planned.specs(job)
         agents = {seat: _player(seat, spec, game, options) for seat, spec in seating.items()}
         episode = await play(
@@ -150,7 +150,7 @@ def _samples(plan: Plan) -> list[Sample]:
 
 
 def _sample(plan: Plan, job: Job) -> Sample:
-    chosen = plan.chosen[job.task]
+    chosen = plan.tasks_by_name[job.task]
     players = ", ".join(
         f"{seat}: {'the model' if who == MODEL else who}"
         for seat, who in chosen.seatings[job.seating].items()

@@ -83,7 +83,7 @@ def _results(cell: Cell) -> EvalResults:
 
     scores = []
     for metric in cell.task.metrics:
-        estimate = cell.shown(metric)
+        estimate = cell.table_estimate(metric)
         values = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
         metrics = {name: EvalMetric(name=name, value=value) for name, value in values.items()}
         scores.append(
@@ -105,7 +105,7 @@ def _sample(played: EpisodeRow, row: Row, cell: Cell) -> EvalSample:
     replies = [one.completion for one in own]
     scores = {
         metric.name: Score(value=float(value) if isinstance(value, int | float) else nan)
-        for metric, value in zip(cell.measured, played.values or (), strict=True)
+        for metric, value in zip(cell.all_metrics, played.values or (), strict=True)
     }
     seats = ", ".join(f"{seat}: {spec}" for seat, spec in episode.seats.items())
     return EvalSample(

@@ -81,7 +81,7 @@ def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Faul
     if not changed:
         return ""  # an opponent of the suite
     tasks = plan.tasks
-    if text and (able := _with_text(plan)) != list(plan.chosen):
+    if text and (able := _with_text(plan)) != list(plan.tasks_by_name):
         if not able:
             return ""
         tasks = tuple(able)
@@ -133,4 +133,5 @@ def _with(spec: Spec, **options: str | None) -> Spec:
 
 def _with_text(plan: Plan) -> list[str]:
     """The tasks that can be played without pictures."""
-    return [name for name, task in plan.chosen.items() if view_of(make(task.game), plan.render, 0).has_text]
+    tasks = plan.tasks_by_name.items()
+    return [name for name, task in tasks if view_of(make(task.game), plan.render, 0).has_text]

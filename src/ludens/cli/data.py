@@ -20,7 +20,7 @@ from ludens.core.policy import Setter, game_accesses, permit
 from ludens.core.view import RenderOptions
 from ludens.pictures import PictureSet, PictureSetWriter, open_set, set_names, user_folder
 from ludens.pictures.writer import GENERATORS, Generator, checked_count, fill, removed_if_bad
-from ludens.run.dataset import DATASETS, Order, Share, build_dataset, check_folder, write
+from ludens.run.dataset import DATASETS, DatasetOrder, Share, build_dataset, check_folder, write
 from ludens.run.progress import duration
 from ludens.run.results import Results, load_results
 from ludens.run.task import import_suite
@@ -250,7 +250,7 @@ def _questions(
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = build_dataset(suite, Order(what, n, seed, render, run))
+    dataset = build_dataset(suite, DatasetOrder(what, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])

@@ -161,7 +161,7 @@ def execute_run(
     if options.track is not None:
         count = track_results(load_results([folder]), options.track)
         print(f"Reported to {options.track}: {plural(count, 'run')}.")
-    if skipped := plan.chosen.keys() - playable.chosen.keys():
+    if skipped := plan.tasks_by_name.keys() - playable.tasks_by_name.keys():
         aside(f"ludens: skipped: {', '.join(sorted(skipped))}. {resume_hint}")
     if source is not None and source.reason:
         aside(f"ludens: {source.reason}")
@@ -179,7 +179,7 @@ def _playable(plan: Plan, options: ExecutionOptions) -> Plan:
     problems = JobRunner(plan).problems()
     if not problems:
         return plan
-    available = tuple(name for name in plan.chosen if name not in problems)
+    available = tuple(name for name in plan.tasks_by_name if name not in problems)
     error = combine_errors(problems)
     if not available:
         raise error
@@ -219,7 +219,7 @@ def _play(
             concurrency=concurrency,
             budget=budget,
             estimates=estimate.each,
-            tasks=plan.chosen,
+            tasks=plan.tasks_by_name,
             source=source,
             probe=estimate.usage.calls >= PROBED_CALLS,
             on_progress=display,

@@ -181,15 +181,17 @@ def repair(
     people = set_aside(study, records.LINE_START, records.read_line)
     if json:
         moved = [line for lines in repaired.moved.values() for line in _json(lines)]
-        result = {"moved": moved, "done": repaired.done, "planned": repaired.planned}
-        result |= {"missing": repaired.missing} | ({"participants": _json(people)} if study.exists() else {})
+        result = {"moved": moved, "done": repaired.valid, "planned": repaired.planned}
+        result["missing"] = repaired.missing_episodes
+        result |= {"participants": _json(people)} if study.exists() else {}
         return json_out(result)
     for path, lines in {**repaired.moved, bad_lines(study): people}.items():
         _list(path, lines)
     valid = "" if any(repaired.moved.values()) or people else "All lines are valid. "
-    print(f"{valid}{repaired.done:,} of {repaired.planned:,} episodes done.")
-    if repaired.missing and not study.exists():
-        print(f"To play the {plural(repaired.missing, 'missing episode')}: ludens resume {quote(str(run))}")
+    print(f"{valid}{repaired.valid:,} of {repaired.planned:,} episodes done.")
+    if repaired.missing_episodes and not study.exists():
+        episodes = plural(repaired.missing_episodes, "missing episode")
+        print(f"To play the {episodes}: ludens resume {quote(str(run))}")
 
 
 def _list(path: Path, moved: list[tuple[int, str]]) -> None:

@@ -36,16 +36,16 @@ from ludens.run.stats import student
 RANDOM, BLIND, BEST = "random", "blind", "best"
 PLAYERS = (RANDOM, BLIND, BEST)
 FEWEST = 4
-"""Episodes that are played whatever they take."""
+"""Episodes that are always played, even if they take longer than the time limit."""
 PLAYER, CONTROL = "player", "control"
 """The player, and the same player with blank pictures."""
 COLUMNS = (PLAYER, CONTROL, BLIND, RANDOM, BEST)
 LEGAL, SHARE, SURE = 0.9, 0.8, 1.64
-"""Legal first replies of a player that is offered; what is near the best, of the way from random play; how
-many standard errors are above blind."""
-_MEASURED = 20_000
-"""The first seed, which no preset is measured on."""
-_CHOSEN = 10_000
+"""When a player is offered as an opponent: the least share of legal first replies; the least score, as a
+share of the way from random play to the best; or this number of standard errors above blind play."""
+_FIRST_SEED = 20_000
+"""No preset is measured on it or on later ones."""
+_CHOICE = 10_000
 """The first seed on which blind players are compared."""
 _FEW_ACTIONS = 6
 
@@ -78,23 +78,22 @@ class Ability:
 
     @property
     def spec(self) -> str:
-        options = "&".join(f"{name}={value}" for name, value in self.options.items())
-        return f"{self.game}?{options}" if options else self.game
+        return f"{self.game}?{_joined(self.options)}" if self.options else self.game
 
     @property
     def above_blind(self) -> bool:
         """Whether it earns more than any player that does not look, and not by chance."""
         own = self.scores[PLAYER]
         for name in (CONTROL, BLIND):
-            other = self.scores.get(name)
-            if other is not None and own.mean - other.mean <= SURE * hypot(own.error, other.error):
+            blind = self.scores.get(name)
+            if blind is not None and own.mean - blind.mean <= SURE * hypot(own.error, blind.error):
                 return False
         return True
 
     @property
     def has_room(self) -> bool:
-        """Whether looking can be seen to pay: not where the best bot earns no more than a player that never
-        looks, or only by chance."""
+        """Whether the best bot earns significantly more than a player that never looks: only then can a score
+        show that a player looks."""
         best, blind = self.scores.get(BEST), self.scores.get(BLIND)
         if best is None or blind is None:
             return True
@@ -102,7 +101,7 @@ class Ability:
 
     @property
     def share(self) -> float | None:
-        """How far it comes from random play to the best bot; None where that is no way."""
+        """Its score from random play (0) to the best bot (1); None if these are equal or unknown."""
         if RANDOM not in self.scores or BEST not in self.scores:
             return None
         low, high = self.scores[RANDOM].mean, self.scores[BEST].mean
@@ -112,7 +111,7 @@ class Ability:
     def offered(self) -> bool:
         """Whether it is an opponent for people: it makes legal moves, and it looks or is near the best.
 
-        Where the best bot earns no more than players that guess, scores do not tell: legal moves are enough.
+        Where the best bot earns no more than players that guess, scores say nothing: legal moves are enough.
         """
         means = {name: self.scores[name].mean for name in (BEST, RANDOM, BLIND) if name in self.scores}
         best = means.pop(BEST, None)
@@ -142,34 +141,29 @@ def measure_ability(spec: str, player: str, control: str | None, episodes: int, 
         episodes: Of each player.
         seconds: CPU seconds after which a player has played enough.
     """
-    game, asked = make(spec), parse_spec(spec).options
+    game, options = make(spec), parse_spec(spec).options
     presets = GAMES.get(game.name).presets
-    others = presets[asked.get("preset", "easy")].others if presets else "bot/random"
+    others = presets[options.get("preset", "easy")].others if presets else "bot/random"
     own = _play(game, others, player, episodes, seconds)
     scores = {PLAYER: _score(player, own.returns)}
-    compared: dict[str, Callable[[], str]] = {
-        BLIND: lambda: blind_spec(game, others, max(episodes // 4, FEWEST), seconds / 8),
-        RANDOM: lambda: "bot/guess",
-        BEST: lambda: "bot/best",
-    }
-    if control is not None:
-        compared = {CONTROL: lambda: control} | compared
-    for name, chosen in compared.items():
+    controls = {} if control is None else {CONTROL: control}
+    for name in (*controls, BLIND, RANDOM, BEST):
+        limit = seconds if name in controls else seconds / 4
         try:
-            other = chosen()
-            limit = seconds if name == CONTROL else seconds / 4
-            scores[name] = _score(other, _play(game, others, other, episodes, limit).returns)
+            reference = controls.get(name) or _reference(
+                game, others, name, max(episodes // 4, FEWEST), seconds / 8
+            )
+            scores[name] = _score(reference, _play(game, others, reference, episodes, limit).returns)
         except UsageError:
             continue
-    options = changed_options(game)
     legal, fallbacks = own.legal / max(own.moves, 1), own.fallbacks / max(own.moves, 1)
     others = others if len(game.seats) > 1 else ""
-    return Ability(game.name, options, others, scores, legal, fallbacks, own.moves)
+    return Ability(game.name, changed_options(game), others, scores, legal, fallbacks, own.moves)
 
 
 def _play(game: Game, others: str, spec: str, episodes: int, seconds: float) -> _Tally:
     tally = _Tally()
-    for seat, episode in seated_episodes(game, others, spec, episodes, seconds, _MEASURED):
+    for seat, episode in seated_episodes(game, others, spec, episodes, seconds, _FIRST_SEED):
         tally.returns.append(episode.returns[seat])
         for move in episode.moves:
             if move.seat == seat:
@@ -196,9 +190,9 @@ class AbilityMap:
     @staticmethod
     def read(file: Path) -> AbilityMap:
         try:
-            stored = orjson.loads(file.read_bytes())
-            games = tuple(_ability(row) for row in stored["games"])
-            return AbilityMap(str(stored["model"]), str(stored["fingerprint"]), games)
+            data = orjson.loads(file.read_bytes())
+            games = tuple(_ability(row) for row in data["games"])
+            return AbilityMap(str(data["model"]), str(data["fingerprint"]), games)
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadFile(f"{file} is not a map of games: {error}.") from None
 
@@ -207,9 +201,9 @@ class AbilityMap:
         games = []
         for row in self.games:
             renamed = {
-                who: replace(score, spec=model + score.spec.removeprefix(self.model))
-                for who, score in row.scores.items()
-                if who in (PLAYER, CONTROL)
+                name: replace(score, spec=model + score.spec.removeprefix(self.model))
+                for name, score in row.scores.items()
+                if name in (PLAYER, CONTROL)
             }
             games.append(replace(row, scores={**row.scores, **renamed}))
         return AbilityMap(model, self.fingerprint, tuple(games))
@@ -226,11 +220,10 @@ class AbilityMap:
             "game", "other seats", self.model, "blank pictures", "blind", "random", "best",
             "legal first replies", "fallbacks", "above blind", "share of the best", "offered",
         )  # fmt: skip
-        lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
-        return "\n".join([*lines, *map(_line, self.games), "", self.summary()]) + "\n"
+        return "\n".join([*_markdown(head, map(_row, self.games)), "", self.summary()]) + "\n"
 
     def summary(self) -> str:
-        """In how many games it looks, and in how many of the others that cannot be shown."""
+        """In how many games it is above blind play, and in how many others no player could be."""
         above = sum(row.above_blind for row in self.games)
         full = sum(not row.above_blind and not row.has_room for row in self.games)
         rest = len(self.games) - above - full
@@ -246,21 +239,26 @@ def _ability(row: Mapping[str, Any]) -> Ability:
     return Ability(str(row["game"]), dict(row["options"]), str(row["others"]), scores, *numbers)
 
 
-def _line(row: Ability) -> str:
-    means = (
-        f"{found.mean:.2f} ({found.episodes})" if (found := row.scores.get(name)) else "" for name in COLUMNS
-    )
-    share = "" if row.share is None else f"{100 * row.share:.0f}%"
-    above = _yes(row.above_blind) if row.above_blind or row.has_room else "no room"
-    cells = (
-        f"`{row.spec}`", f"`{row.others}`" if row.others else "", *means, f"{100 * row.legal:.1f}%",
-        f"{100 * row.fallbacks:.1f}%", above, share, _yes(row.offered),
+def _row(ability: Ability) -> Sequence[str]:
+    scores = map(ability.scores.get, COLUMNS)
+    means = (f"{score.mean:.2f} ({score.episodes})" if score else "" for score in scores)
+    share = "" if ability.share is None else f"{100 * ability.share:.0f}%"
+    above = "yes" if ability.above_blind else "no" if ability.has_room else "no room"
+    return (
+        f"`{ability.spec}`", f"`{ability.others}`" if ability.others else "", *means,
+        f"{100 * ability.legal:.1f}%", f"{100 * ability.fallbacks:.1f}%", above, share,
+        "yes" if ability.offered else "no",
     )  # fmt: skip
-    return f"| {' | '.join(cells)} |"
 
 
-def _yes(told: bool) -> str:
-    return "yes" if told else "no"
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return [lines[0], "| --- " * len(head) + "|", *lines[1:]]
+
+
+def _joined(options: Mapping[str, Any]) -> str:
+    return "&".join(f"{name}={value}" for name, value in options.items())
 
 
 Measure = Callable[[str], Ability]
@@ -274,8 +272,8 @@ def measure_all(
     Games that the map has already come first and are not played again. With several processes, which must be
     able to import `measure`, games come as they end.
     """
-    known = {(row.game, _key(row.options)): row for row in start.games}
-    left = dict[str, tuple[str, str]]()
+    games = {(row.game, _key(row.options)): row for row in start.games}
+    waiting = dict[str, tuple[str, str]]()
     for spec in specs:
         try:
             game = make(spec)
@@ -283,19 +281,19 @@ def measure_all(
         except UsageError as error:
             yield spec, error
             continue
-        if key in known:
-            yield spec, _with_games(start, known)
-        elif key not in left.values():
-            left[spec] = key
-    for spec, found in _measured(measure, left, processes):
-        if isinstance(found, UsageError):
-            yield spec, found
+        if key in games:
+            yield spec, _with_games(start, games)
+        elif key not in waiting.values():
+            waiting[spec] = key
+    for spec, ability in _measure_each(measure, waiting, processes):
+        if isinstance(ability, UsageError):
+            yield spec, ability
             continue
-        known[left[spec]] = found
-        yield spec, _with_games(start, known)
+        games[waiting[spec]] = ability
+        yield spec, _with_games(start, games)
 
 
-def _measured(
+def _measure_each(
     measure: Measure, specs: Iterable[str], processes: int
 ) -> Iterator[tuple[str, Ability | UsageError]]:
     attempt = partial(_attempt, measure)
@@ -331,7 +329,7 @@ class PresetScore:
     spec: str
     mean: float
     reach: float
-    """To either end of the 95% interval (Student's t); 0 where all episodes earned the same."""
+    """Half the width of the 95% interval (Student's t); 0 where all episodes earned the same."""
     episodes: int
 
 
@@ -361,7 +359,7 @@ def measure_preset(
     scores = {}
     for player in players:
         try:
-            spec = _spec(game, settings, player, episodes // 4, seconds / 4)
+            spec = _reference(game, settings.others, player, episodes // 4, seconds / 4)
             scores[player] = score(game, settings, spec, episodes, seconds)
         except UsageError:
             continue
@@ -372,43 +370,42 @@ def score(
     game: Game, settings: Preset, spec: str, episodes: int, seconds: float, first: int = 0
 ) -> PresetScore:
     """The mean return of a player whose seat changes from episode to episode."""
-    played = seated_episodes(game, settings.others, spec, episodes, seconds, first)
-    earned = [episode.returns[seat] for seat, episode in played]
-    count = len(earned)
-    reach = student(count) * stdev(earned) / count**0.5 if count > 1 else 0.0
-    return PresetScore(spec, fmean(earned), reach, count)
+    episodes_of_seats = seated_episodes(game, settings.others, spec, episodes, seconds, first)
+    returns = [episode.returns[seat] for seat, episode in episodes_of_seats]
+    count = len(returns)
+    reach = student(count) * stdev(returns) / count**0.5 if count > 1 else 0.0
+    return PresetScore(spec, fmean(returns), reach, count)
 
 
 def seated_episodes(
     game: Game, others: str, spec: str, episodes: int, seconds: float, first: int
 ) -> Iterator[tuple[str, Episode]]:
-    """Games of a player in each seat in turn, until it has spent the CPU seconds; with the seat."""
-    started = process_time()
+    """Seat and episode of games with a player in each seat in turn, until the CPU seconds are spent."""
+    start = process_time()
     seated = {seat: agent(others, game) for seat in game.seats} if len(game.seats) > 1 else {}
     player = agent(spec, game)
     for number in range(episodes):
         seat = game.seats[number % len(game.seats)]
         yield seat, play_sync(game, {**seated, seat: player}, first + number)
-        if number + 1 >= FEWEST and process_time() - started > seconds:
+        if number + 1 >= FEWEST and process_time() - start > seconds:
             return
 
 
-def _spec(game: Game, settings: Preset, player: str, episodes: int, seconds: float) -> str:
+def _reference(game: Game, others: str, player: str, episodes: int, seconds: float) -> str:
+    """The spec of a random, a blind or the best player.
+
+    The blind one is the best that never looks, chosen on other seeds than those that are reported.
+    """
     if player != BLIND:
         return "bot/best" if player == BEST else "bot/guess"
-    return blind_spec(game, settings.others, episodes, seconds)
-
-
-def blind_spec(game: Game, others: str, episodes: int, seconds: float) -> str:
-    """The best player that never looks, chosen on other seeds than those that are reported."""
-    candidates, settings = list(_blind(game)), Preset(others=others)
+    candidates, settings = list(_blind_players(game)), Preset(others=others)
     if len(candidates) == 1:
         return candidates[0]
-    tried = {spec: score(game, settings, spec, episodes, seconds, _CHOSEN).mean for spec in candidates}
-    return max(candidates, key=tried.__getitem__)
+    means = {spec: score(game, settings, spec, episodes, seconds, _CHOICE).mean for spec in candidates}
+    return max(candidates, key=means.__getitem__)
 
 
-def _blind(game: Game) -> Iterator[str]:
+def _blind_players(game: Game) -> Iterator[str]:
     if "blind" in game.bots:
         yield "bot/blind"
         return
@@ -420,13 +417,13 @@ def _blind(game: Game) -> Iterator[str]:
 
 def presets_markdown(rows: Iterable[PresetScores]) -> str:
     """A table with one line per preset."""
-    lines = ["| game | preset | options | other seats | random | blind | best |", "| --- " * 7 + "|"]
+    head = ("game", "preset", "options", "other seats", "random", "blind", "best")
+    lines = []
     for row in rows:
         means = (_mean(row.scores.get(player)) for player in PLAYERS)
         others = f"`{row.settings.others}`" if len(make(row.game, preset=row.preset).seats) > 1 else ""
-        cells = (f"`{row.game}`", row.preset, f"`{options_text(row.settings)}`", others, *means)
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        lines.append((f"`{row.game}`", row.preset, f"`{options_text(row.settings)}`", others, *means))
+    return "\n".join(_markdown(head, lines)) + "\n"
 
 
 def _mean(score: PresetScore | None) -> str:
@@ -438,4 +435,4 @@ def _mean(score: PresetScore | None) -> str:
 
 def options_text(settings: Preset) -> str:
     """The options of a preset as a spec has them; "defaults" where there are none."""
-    return "&".join(f"{name}={value}" for name, value in settings.options.items()) or "defaults"
+    return _joined(settings.options) or "defaults"

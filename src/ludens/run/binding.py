@@ -39,15 +39,6 @@ class PlanCheck:
     def _jobs(self) -> dict[str, Job]:
         return {job.key: job for job in self._plan.jobs}
 
-    def check_head(self, head: Head, data: bytes, shard: str = EPISODES) -> None:
-        """Raise `BadFile` if a line does not belong to the plan; its episode is read only to explain why."""
-        if not self._bound(head):
-            try:
-                episode = Episode.from_json(data)
-            except BadFile:
-                raise self._line_edited(head, "cannot be read", shard) from None
-            self.check(head, episode, shard)
-
     def check(self, head: Head, episode: Episode, shard: str = EPISODES) -> None:
         """Raise `BadFile` if a line does not belong to the plan, or its episode not to its job."""
         job, bound = self._jobs.get(head.key), self._bound(head)
@@ -81,13 +72,13 @@ class PlanCheck:
             return BadFile(f"{head.key!r} in {str(self._folder)!r} is not planned any more: {error}")
         return self._plan_edited(head, "it is not planned there")
 
-    def _plan_edited(self, head: Head, what: str) -> PlanEdited:
+    def _plan_edited(self, head: Head, change: str) -> PlanEdited:
         file = str(self._folder / "run.json")
-        return PlanEdited(f"{file!r} was edited after {head.key!r} was played ({what}): restore that file.")
+        return PlanEdited(f"{file!r} was edited after {head.key!r} was played ({change}): restore that file.")
 
-    def _line_edited(self, head: Head, what: str, shard: str) -> BadFile:
+    def _line_edited(self, head: Head, fault: str, shard: str) -> BadFile:
         file = str(self._folder / shard)
-        return BadFile(f"{file!r} was edited: {head.key!r} {what}; {repair_hint(self._folder)}")
+        return BadFile(f"{file!r} was edited: {head.key!r} {fault}; {repair_hint(self._folder)}")
 
     def _differences(self, head: Head, job: Job, episode: Episode) -> Iterator[str]:
         plan, task = self._plan, self._plan.task_snapshot.get(job.task)

@@ -18,7 +18,7 @@ from ludens.run.comparisons import MIN_NONZERO, BlindControl, Place
 from ludens.run.index import RowDict
 from ludens.run.lines import read_episode
 from ludens.run.plan import job_key
-from ludens.run.rows import EPISODES, STATS, EpisodeRow, decoded, label_counts
+from ludens.run.rows import DEFAULTS, STATS, EpisodeRow, decoded, label_counts
 from ludens.run.stats import Classification, Estimate, classification, normalised
 from ludens.run.task import (
     EpisodeResult,
@@ -121,13 +121,13 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         """Rows in order of place, from one number to another."""
         columns = [column[start:stop].tolist() for column in self._columns.values()]
         values = zip(*(self._column(number, start, stop) for number in range(len(self._values))), strict=True)
-        for (seed, seating, sample, status, fallbacks, shard, offset, cluster), known in zip(
+        for (seed, seating, sample, status, fallbacks, shard, offset, cluster), metrics in zip(
             zip(*columns, strict=True), values, strict=True
         ):
             yield EpisodeRow(
                 job_key(*self._cell, seed, seating, sample), *self._cell, seed, seating, sample,
-                STATUSES[status], fallbacks=fallbacks, values=known, shard=self._shards[shard], offset=offset,
-                cluster=self._clusters[cluster],
+                STATUSES[status], fallbacks=fallbacks, values=metrics, shard=self._shards[shard],
+                offset=offset, cluster=self._clusters[cluster],
             )  # fmt: skip
 
     def _column(self, metric: int, start: int = 0, stop: int | None = None) -> list[Any]:
@@ -185,13 +185,15 @@ class EpisodeTable(Mapping[Place, EpisodeRow]):
         """Group and value of each episode that counts; with `twins` the seed, which tells the pair, and the
         cluster."""
         names = map(self._clusters.__getitem__, self._columns["cluster"].tolist())
-        return list(self._counted(zip(self.seeds(), names, strict=True) if twins else self.groups(), metric))
+        return list(
+            self._valid_pairs(zip(self.seeds(), names, strict=True) if twins else self.groups(), metric)
+        )
 
     def values_of(self, metric: int) -> dict[Place, Any]:
         """The value of each episode that counts."""
-        return dict(self._counted(self, metric))
+        return dict(self._valid_pairs(self, metric))
 
-    def _counted(self, keys: Iterable[K], metric: int) -> Iterator[tuple[K, Any]]:
+    def _valid_pairs(self, keys: Iterable[K], metric: int) -> Iterator[tuple[K, Any]]:
         """The key and the value of each episode that counts."""
         column = self._column(metric)
         pairs = zip(keys, column, strict=True)
@@ -204,7 +206,7 @@ class Cell:
 
     task: Task
     folder: Path
-    measured: tuple[Metric, ...]
+    all_metrics: tuple[Metric, ...]
     """The task's metrics, then those that only summaries of the suite use."""
     episodes: EpisodeTable
     """Finished episodes that are not void."""
@@ -233,13 +235,8 @@ class Cell:
 
     @property
     def few(self) -> bool:
-        """Whether it has too few seeds, or clusters of them, to show a difference to anybody."""
+        """Whether it has too few seeds, or clusters of them, for any significant difference."""
         return len(set(self.episodes.groups())) < MIN_NONZERO
-
-    @property
-    def repeats(self) -> bool:
-        """Whether episodes of several seeds are the same game, or share a world."""
-        return self.episodes.repeats
 
     def values(self, metric: Metric) -> dict[Place, Any]:
         """The value of each episode that counts."""
@@ -250,7 +247,7 @@ class Cell:
         return self.episodes.observations(self._number(metric), metric.twins)
 
     def _number(self, metric: Metric) -> int:
-        return [known.name for known in self.measured].index(metric.name)
+        return [each.name for each in self.all_metrics].index(metric.name)
 
     def paired_values(self, metric: Metric) -> dict[Place, float]:
         """The metric of each episode or pair of twin worlds; empty if it has no value for one of them."""
@@ -258,7 +255,7 @@ class Cell:
             return pair_scores(self.values(metric))
         return self.values(metric) if metric.paired else {}
 
-    def shown(self, metric: Metric | None = None) -> Estimate:
+    def table_estimate(self, metric: Metric | None = None) -> Estimate:
         """A metric as tables show it; the first one (the default) normalised if anchored."""
         metric = metric or self.task.metrics[0]
         if metric.name == self.task.metrics[0].name and self.normalised is not None:
@@ -280,8 +277,8 @@ class Cell:
 class CellReader:
     """Collects the rows of one entrant on one task, as columns: a million of them fit into memory."""
 
-    def __init__(self, entrant: str, task: Task, folder: Path, measured: tuple[Metric, ...]) -> None:
-        self.entrant, self.task, self.folder, self.measured = entrant, task, folder, measured
+    def __init__(self, entrant: str, task: Task, folder: Path, metrics: tuple[Metric, ...]) -> None:
+        self.entrant, self.task, self.folder, self.all_metrics = entrant, task, folder, metrics
         self.voids: Counter[str] = Counter()
         self.voided: list[EpisodeRow] = []
         self.stats = dict.fromkeys(STATS, 0)
@@ -292,33 +289,33 @@ class CellReader:
         self._shards: defaultdict[str, int] = defaultdict(count().__next__)
         self._clusters: defaultdict[str, int] = defaultdict(count(1).__next__, {"": 0})
         self._numbers = {"status": _STATUS_NUMBERS, "shard": self._shards, "cluster": self._clusters}
-        self._values: list[Any] = [array("d") if metric.paired else [] for metric in measured]
+        self._values: list[Any] = [array("d") if metric.paired else [] for metric in metrics]
 
     def add(self, rows: Sequence[RowDict]) -> None:
         """Add rows, which must be correct: an exception leaves this half changed."""
-        given = set[str]().union(*rows)
-        if "usage" in given:
+        fields = set[str]().union(*rows)
+        if "usage" in fields:
             self.usage = sum((Usage(*row["usage"]) for row in rows if "usage" in row), self.usage)
-        if "other_usage" in given:
-            others = (Usage(*row["other_usage"]) for row in rows if "other_usage" in row)
-            self.other_usage = sum(others, self.other_usage)
-        if "status" in given:
+        if "other_usage" in fields:
+            usages = (Usage(*row["other_usage"]) for row in rows if "other_usage" in row)
+            self.other_usage = sum(usages, self.other_usage)
+        if "status" in fields:
             voided = [EpisodeRow.from_dict(row) for row in rows if row.get("status") == "void"]
             self.voids.update(row.error or "unknown reason" for row in voided)
             self.voided += [replace(row, fallbacks=0) for row in voided]
             rows = [row for row in rows if row.get("status") != "void"]
             if not rows:
                 return
-        for name in given.intersection(STATS):
+        for name in fields.intersection(STATS):
             self.stats[name] += sum(row.get(name, 0) for row in rows)
-        if "remarks" in given:
+        if "remarks" in fields:
             self.remarks.update(*(row.get("remarks", ()) for row in rows))
-        if given & {"labels", "measured"}:
+        if fields & {"labels", "measured"}:
             for row in rows:
                 for metric, counts in _labels(row).items():
                     self.labels[metric].update(counts)
-        known = [row["measured"].values if "measured" in row else row["values"] for row in rows]
-        for column, values in zip(self._values, zip(*known, strict=True), strict=True):
+        value_rows = [row["measured"].values if "measured" in row else row["values"] for row in rows]
+        for column, values in zip(self._values, zip(*value_rows, strict=True), strict=True):
             if type(column) is array:
                 column.fromlist([v if type(v) is float else nan if v is None else decoded(v) for v in values])
             else:
@@ -332,7 +329,7 @@ class CellReader:
         columns["seed"].fromlist([row["seed"] for row in rows])
         columns["seating"].fromlist([row["seating"] for row in rows])
         for name, default in _DEFAULTS.items():
-            some = [row.get(name, default) for row in rows] if name in given else [default] * len(rows)
+            some = [row.get(name, default) for row in rows] if name in fields else [default] * len(rows)
             numbers = self._numbers.get(name)
             columns[name].fromlist(some if numbers is None else [numbers[text] for text in some])
 
@@ -343,12 +340,12 @@ class CellReader:
         episodes = EpisodeTable(names, self._columns, shards, clusters, self._values)
         metrics = {
             metric.name: metric.over(episodes.observations(index, metric.twins))
-            for index, metric in enumerate(self.measured)
+            for index, metric in enumerate(self.all_metrics)
         }
         return Cell(
             self.task,
             self.folder,
-            self.measured,
+            self.all_metrics,
             episodes,
             planned,
             dict(self.voids.most_common()),
@@ -365,18 +362,11 @@ class CellReader:
 
 _INTEGERS = {"seating": "i", "sample": "i", "status": "b", "fallbacks": "i", "shard": "i"}
 _COLUMNS = {"seed": "q", **_INTEGERS, "offset": "q", "cluster": "i"}
-_DEFAULTS: dict[str, Any] = {
-    "sample": 0,
-    "status": "done",
-    "fallbacks": 0,
-    "shard": EPISODES,
-    "offset": 0,
-    "cluster": "",
-}
+_DEFAULTS: dict[str, Any] = {name: DEFAULTS[name] for name in _COLUMNS if name not in ("seed", "seating")}
 
 
 def _labels(row: RowDict) -> Mapping[str, Mapping[LabelPair, int]]:
-    measured: EpisodeRow | None = row.get("measured")
-    if measured is not None:
-        return measured.labels
+    whole: EpisodeRow | None = row.get("measured")
+    if whole is not None:
+        return whole.labels
     return {metric: dict(label_counts(pairs)) for metric, pairs in row.get("labels", {}).items()}

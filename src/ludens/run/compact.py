@@ -1,24 +1,23 @@
 """Puts the shards of a run into one Parquet file, `compact.parquet`, which is smaller.
 
 Its columns are the fields of rows, for tools that read Parquet, and `line`: lines of the shards, unchanged.
-The index then points there. Whoever resumes the run writes new shards beside it.
+The index then points there. When the run is resumed, new shards are written beside it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from zlib import crc32
 
 import orjson
 
 from ludens.core.errors import BadFile, MissingExtra
 from ludens.core.files import LineFile, file_error
-from ludens.run.index import INDEX, RowDict, RowReader, StaleIndex, header, location_of, seal
+from ludens.run.index import INDEX, RowDict, RowReader, ShardLines, StaleIndex, header, seal
 from ludens.run.lines import LINE, PARQUET, parquet_column, shards_of
 from ludens.run.rows import EPISODES, EpisodeRow, RowMaker
 from ludens.run.store import Store, read_plan
@@ -67,13 +66,13 @@ def compact(folder: Path) -> CompactResult:
                 index.open("wb") as lines,
             ):
                 lines.write(header(plan, maker))
-                for rows, stored in _groups(folder, reader):
+                for rows, raw_lines in _groups(folder, reader):
                     for row in rows:
                         place = {"shard": PARQUET, "offset": len(checksums), "length": 1}
                         checksums.append(row["checksum"])
                         row.pop("measured", None)
                         lines.write(orjson.dumps({**row, **place}, option=orjson.OPT_APPEND_NEWLINE))
-                    writer.write_table(_table(pa, rows, stored), row_group_size=_GROUP)
+                    writer.write_table(_table(pa, rows, raw_lines), row_group_size=_GROUP)
             with partial.open("rb") as file:
                 os.fsync(file.fileno())
             after = partial.stat().st_size
@@ -102,18 +101,9 @@ def compact(folder: Path) -> CompactResult:
 
 def _groups(folder: Path, reader: RowReader) -> Iterator[tuple[list[RowDict], list[bytes]]]:
     rows, lines = list[RowDict](), list[bytes]()
-    with ExitStack() as stack:
-        files: dict[str, IO[bytes]] = {}
-        compacted = parquet_column(folder / PARQUET, LINE) if (folder / PARQUET).exists() else iter(())
+    with ShardLines(folder) as shards:
         for row in reader.read():
-            shard, offset = location_of(row)
-            if shard == PARQUET:
-                line = next(compacted, b"")
-            else:
-                if shard not in files:
-                    files[shard] = stack.enter_context((folder / shard).open("rb"))
-                files[shard].seek(offset)
-                line = files[shard].read(row["length"])
+            line = shards.of(row)
             if crc32(line) != row["checksum"]:
                 raise StaleIndex
             rows.append(row)

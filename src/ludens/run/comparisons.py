@@ -39,7 +39,7 @@ class Pair:
     difference: Estimate
     """Of a - b; `n` counts seeds, or clusters of them."""
     p_value: float
-    needed: int | None
+    missing_episodes: int | None
     """Further episodes each needs until the difference is significant; None if that is unknown."""
 
     @property
@@ -79,14 +79,11 @@ def compare(
     second: Values,
     seatings: int,
     clusters: Clusters = MappingProxyType({}),
-    *,
-    a: str = "",
-    b: str = "",
-    task: str = "",
 ) -> Pair:
     """Compare the values of two entrants on the seeds that both played in all seatings."""
-    left, right = seed_means(first, seatings), seed_means(second, seatings)
-    return compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task)
+    return compare_seeds(
+        metric, seed_means(first, seatings), seed_means(second, seatings), seatings, clusters
+    )
 
 
 def joint_clusters(first: Clusters, second: Clusters) -> Clusters:
@@ -103,23 +100,23 @@ def compare_seeds(
     seatings: int,
     clusters: Clusters,
     *,
-    a: str,
-    b: str,
-    task: str,
+    a: str = "",
+    b: str = "",
+    task: str = "",
 ) -> Pair:
     """Compare the means of two entrants on the seeds that both have."""
-    left, right = _by_group(first, second, clusters), _by_group(second, first, clusters)
+    ours, theirs = _by_group(first, second, clusters), _by_group(second, first, clusters)
     least, greatest = metric.limits
-    inside = all(least <= value <= greatest for value in (*left.values(), *right.values()))
+    inside = all(least <= value <= greatest for value in (*ours.values(), *theirs.values()))
     bounded = inside and isfinite(width := greatest - least)
-    comparison = paired_difference(left, right, bounds=(-width, width) if bounded else None)
-    needed: int | None = 0
+    comparison = paired_difference(ours, theirs, bounds=(-width, width) if bounded else None)
+    episodes: int | None = 0
     if not excludes_zero(comparison.difference):
-        nonzero = sum(value != right[group] for group, value in left.items() if group in right)
+        nonzero = sum(value != theirs[group] for group, value in ours.items() if group in theirs)
         # More seeds of the same clusters need not show more.
         seeds = None if clusters else _seeds_needed(comparison.difference, nonzero)
-        needed = None if seeds is None else seeds * seatings
-    return Pair(a, b, task, metric, comparison.difference, comparison.p_value, needed)
+        episodes = None if seeds is None else seeds * seatings
+    return Pair(a, b, task, metric, comparison.difference, comparison.p_value, episodes)
 
 
 def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
@@ -130,13 +127,13 @@ def _seeds_needed(difference: Estimate, nonzero: int) -> int | None:
     return max(by_size, ceil(difference.n * MIN_NONZERO / nonzero) - difference.n, 1)
 
 
-def _by_group(means: SeedMeans, others: SeedMeans, clusters: Clusters) -> Mapping[Group, float]:
+def _by_group(means: SeedMeans, partner_means: SeedMeans, clusters: Clusters) -> Mapping[Group, float]:
     """The mean of each seed that others played too, or of the seeds of each cluster."""
     if not clusters:
-        return {seed: value for seed, value in means.items() if seed in others}
+        return {seed: value for seed, value in means.items() if seed in partner_means}
     groups: defaultdict[Group, list[float]] = defaultdict(list)
     for seed, value in means.items():
-        if seed in others:
+        if seed in partner_means:
             groups[clusters.get(seed, seed)].append(value)
     return {group: sum(some) / len(some) for group, some in groups.items()}
 
@@ -144,11 +141,11 @@ def _by_group(means: SeedMeans, others: SeedMeans, clusters: Clusters) -> Mappin
 def seed_means(values: Values, seatings: int) -> SeedMeans:
     """The mean of each seed that was played in all seatings."""
     seeds: defaultdict[int, list[float]] = defaultdict(list)
-    played: defaultdict[int, set[int]] = defaultdict(set)
+    seatings_of: defaultdict[int, set[int]] = defaultdict(set)
     for (seed, seating, _), value in values.items():
         seeds[seed].append(value)
-        played[seed].add(seating)
-    return {seed: sum(some) / len(some) for seed, some in seeds.items() if len(played[seed]) == seatings}
+        seatings_of[seed].add(seating)
+    return {seed: sum(some) / len(some) for seed, some in seeds.items() if len(seatings_of[seed]) == seatings}
 
 
 def blind_control(
@@ -159,9 +156,9 @@ def blind_control(
     seatings: int,
     clusters: Clusters = MappingProxyType({}),
 ) -> BlindControl:
-    (estimate, seen), (control, unseen) = ours, blind
-    if seen and unseen and not clusters and {*seen.values(), *unseen.values()} <= {0.0, 1.0}:
-        unclear, sentence = indistinguishable(_answers(seen), _answers(unseen), metric.name)
+    (estimate, sighted), (control, blank) = ours, blind
+    if sighted and blank and not clusters and {*sighted.values(), *blank.values()} <= {0.0, 1.0}:
+        unclear, sentence = indistinguishable(_answers(sighted), _answers(blank), metric.name)
     else:
         unclear, sentence = _compare_means(metric, ours, blind, seatings, clusters)
     gain = estimate.mean - control.mean
@@ -181,8 +178,8 @@ def _compare_means(
     clusters: Clusters,
 ) -> tuple[bool, str]:
     """As `indistinguishable`, for numbers other than right or wrong: paired if seeds are shared."""
-    (a, seen), (b, unseen) = ours, blind
-    paired = compare(metric, seen, unseen, seatings, clusters)
+    (a, sighted), (b, blank) = ours, blind
+    paired = compare(metric, sighted, blank, seatings, clusters)
     if paired.difference.n:
         unclear, p = paired.verdict == "open", paired.p_value
         chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

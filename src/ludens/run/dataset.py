@@ -35,8 +35,8 @@ ColumnType = Literal["text", "texts", "number", "pictures"]
 
 
 @dataclass(frozen=True)
-class Order:
-    what: str
+class DatasetOrder:
+    spec: str
     """Which of the builder's datasets, such as the name of a game."""
     n: int
     seed: int = 0
@@ -69,12 +69,12 @@ class Dataset:
     """Everything that determines the rows, as JSON values."""
 
 
-Builder = Callable[[Order], Dataset]
+Builder = Callable[[DatasetOrder], Dataset]
 
 DATASETS = Registry("dataset", "ludens.datasets")
 
 
-def build_dataset(name: str, order: Order) -> Dataset:
+def build_dataset(name: str, order: DatasetOrder) -> Dataset:
     if order.n < 1:
         raise BadOption(f"-n must be at least 1, not {order.n}.")
     builder: Builder = DATASETS.get(name)
@@ -199,7 +199,7 @@ CHUNK = 100
 
 
 def prepare(spec: str, seeds: range, workers: int = 0) -> None:
-    """Prepare a game for seeds without gaps, in so many processes (0: all cores); nothing is made twice."""
+    """Prepare a game for a range of seeds, in `workers` processes (0: one per core)."""
     game = make(spec)
     if type(game).prepare is Game.prepare:
         raise BadOption(f"{game.name} starts fast: there is nothing to prepare.")
@@ -210,9 +210,9 @@ def prepare(spec: str, seeds: range, workers: int = 0) -> None:
     for number, _ in enumerate(results, 1):
         if monotonic() - reported > 10 or number == len(starts):
             reported = monotonic()
-            left = (reported - began) / number * (len(starts) - number) / 60
+            minutes = (reported - began) / number * (len(starts) - number) / 60
             counts = f"{number * CHUNK:,} of {len(starts) * CHUNK:,} seeds"
-            print(f"{spec}: {counts}, {left:.1f} minutes left")
+            print(f"{spec}: {counts}, {minutes:.1f} minutes left")
 
 
 def _chunk(spec: str, start: int) -> None:

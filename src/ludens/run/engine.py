@@ -60,7 +60,7 @@ def default_workers(plan: Plan, concurrency: int) -> int:
 
 
 def workers_for(calls: int) -> int:
-    """How many worker processes so many concurrent calls need on this machine; 0 if this process suffices."""
+    """The number of worker processes for this many concurrent calls; 0 if this process suffices."""
     count = min(calls // EPISODES_PER_PROCESS, cores())
     return count if count > 1 else 0
 
@@ -103,7 +103,7 @@ class Engine:
     ) -> None:
         self._store, self._executor, self._probe = store, executor, probe
         self._concurrency, self._on_progress = concurrency, on_progress
-        chosen = store.plan.chosen if tasks is None else tasks
+        names = store.plan.tasks_by_name if tasks is None else tasks
         self._numbers = count()
         self._queues: defaultdict[tuple[str, str], deque[tuple[int, Job]]] = defaultdict(deque)
         """The jobs of each cell, numbered in the order in which they should start."""
@@ -111,16 +111,16 @@ class Engine:
         """A heap: the number of the first job of each queue, and its cell."""
         self._source, self._unrecorded, self._failed = source, 0, set[str]()
         for job in store.pending() if source is None else ():
-            if job.task in chosen:
+            if job.task in names:
                 self._enqueue(job)
-        retries = {name: task.config.retries for name, task in store.plan.chosen.items()}
+        retries = {name: task.config.retries for name, task in store.plan.tasks_by_name.items()}
         self._budget = BudgetGuard(budget or Budget(), estimates or {}, retries)
         calls = {cell: usage.calls for cell, usage in (estimates or {}).items()}
         waiting = {cell: len(queue) for cell, queue in self._queues.items()}
         self._time_left = TimeLeft(waiting, calls)
         self._interrupted, self._errors = False, list[str]()
-        done = len(store.done)
-        self.progress = RunProgress(done + sum(waiting.values()), done)
+        before = len(store.done)
+        self.progress = RunProgress(before + sum(waiting.values()), before)
 
     def _enqueue(self, job: Job) -> None:
         queue, number = self._queues[job.cell], next(self._numbers)
@@ -146,13 +146,13 @@ class Engine:
             updates.cancel()
             self._update()
             await self._executor.close()
-        left = self.progress.total - self.progress.done
+        remaining = self.progress.total - self.progress.done
         reason = self.progress.stopping
-        if left and not reason:
-            episodes = plural(left, "episode")
+        if remaining and not reason:
+            episodes = plural(remaining, "episode")
             reason = f"{episodes} failed after all retries; last error: {self.progress.last_error}"
         errors = () if self.progress.stopping else tuple(dict.fromkeys(self._errors))
-        return RunResult(not left, reason if left else "", self._interrupted, self.progress, errors)
+        return RunResult(not remaining, reason if remaining else "", self._interrupted, self.progress, errors)
 
     def _interrupt(self) -> None:
         self._interrupted = True
@@ -199,8 +199,8 @@ class Engine:
         The budget treats all jobs of a cell alike, so that only the first of each is tried.
         """
         refused: dict[tuple[int, tuple[str, str]], str] = {}
-        taken: Job | None = None
-        while self._heads and taken is None:
+        first: Job | None = None
+        while self._heads and first is None:
             head = heappop(self._heads)
             queue = self._queues[head[1]]
             job = queue[0][1]
@@ -211,10 +211,10 @@ class Engine:
             queue.popleft()
             if queue:
                 heappush(self._heads, (queue[0][0], job.cell))
-            taken = job
+            first = job
         for head in refused:
             heappush(self._heads, head)
-        return taken, next(iter(refused.values()), "")
+        return first, next(iter(refused.values()), "")
 
     async def _play(self, job: Job) -> tuple[Job, Outcome]:
         try:
@@ -272,7 +272,7 @@ class BudgetGuard:
         self, budget: Budget, estimates: Mapping[tuple[str, str], Usage], retries: Mapping[str, int]
     ) -> None:
         self._budget, self._estimates, self._retries = budget, estimates, retries
-        self._finished: dict[tuple[str, str], tuple[Usage, int]] = {}
+        self._consumption: dict[tuple[str, str], tuple[Usage, int]] = {}
         self._reserved: dict[str, Usage] = {}
         """What each job in flight is expected to consume, by key."""
         self._reserved_total = _NOTHING
@@ -286,8 +286,8 @@ class BudgetGuard:
         if hours is not None and seconds >= hours * 3600:
             return f"{seconds / 3600:.2f} hours have passed (--max-hours {hours:g})"
         expected = self._reservation(job) if in_flight else self._expected(job)
-        sent = replace(spent, calls=spent.calls + counts["retries"])
-        return self._budget.exceeded_by(expected + self._reserved_total, sent)
+        with_retries = replace(spent, calls=spent.calls + counts["retries"])
+        return self._budget.exceeded_by(expected + self._reserved_total, with_retries)
 
     def start(self, job: Job) -> None:
         self._reserved[job.key] = reserved = self._reservation(job)
@@ -299,12 +299,12 @@ class BudgetGuard:
 
     def learn(self, row: EpisodeRow) -> None:
         if not row.void:
-            total, number = self._finished.get(row.job.cell, (_NOTHING, 0))
-            self._finished[row.job.cell] = (total + row.usage + row.other_usage, number + 1)
+            total, number = self._consumption.get(row.job.cell, (_NOTHING, 0))
+            self._consumption[row.job.cell] = (total + row.usage + row.other_usage, number + 1)
 
     def _expected(self, job: Job) -> Usage:
-        if job.cell in self._finished:
-            total, number = self._finished[job.cell]
+        if job.cell in self._consumption:
+            total, number = self._consumption[job.cell]
             return total / number
         return self._estimates.get(job.cell, _NOTHING)
 
@@ -314,9 +314,9 @@ class BudgetGuard:
         An estimate does not foresee retries, and hundreds of episodes may start before the first one ends.
         """
         expected = self._expected(job)
-        return expected if job.cell in self._finished else expected * (1 + self._retries[job.task])
+        return expected if job.cell in self._consumption else expected * (1 + self._retries[job.task])
 
     def _price_unknown(self, job: Job) -> bool:
         """Whether the provider reports prices only with its answers, and none has come yet."""
         expected = self._estimates.get(job.cell, _NOTHING)
-        return expected.calls > 0 and expected.cost is None and job.cell not in self._finished
+        return expected.calls > 0 and expected.cost is None and job.cell not in self._consumption

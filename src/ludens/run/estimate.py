@@ -46,11 +46,11 @@ class CostEstimate:
         return self.usage.calls > LARGE_CALLS or (self.usage.cost or 0.0) > LARGE_COST
 
     def sentence(self) -> str:
-        used = self.usage
-        cost = "price not known" if used.cost is None else f"about ${used.cost:,.2f} or more"
+        usage = self.usage
+        cost = "price not known" if usage.cost is None else f"about ${usage.cost:,.2f} or more"
         return (
-            f"{self.episodes:,} episodes: about {_round(used.calls)} calls with {_round(used.images)} "
-            f"pictures, {_round(self.picture_tokens)} tokens of pictures, {_round(used.tokens)} in all; "
+            f"{self.episodes:,} episodes: about {_round(usage.calls)} calls with {_round(usage.images)} "
+            f"pictures, {_round(self.picture_tokens)} tokens of pictures, {_round(usage.tokens)} in all; "
             f"{cost}."
         )
 
@@ -71,11 +71,11 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
     alike: dict[tuple[str, str, int], list[Job]] = defaultdict(list)
     for job in jobs:
         alike[job.entrant, job.task, job.seating].append(job)
-    played: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     priced = True
     for (entrant, task, _), group in alike.items():
         total.episodes += len(group)
-        played[entrant, task] += len(group)
+        counts[entrant, task] += len(group)
         for seat, spec in plan.specs(group[0]).items():
             if costs(spec):
                 size = sizes.seat(group[0], seat, spec)
@@ -85,7 +85,7 @@ def estimate(plan: Plan, jobs: Iterable[Job]) -> CostEstimate:
                 total.usage += usage
                 total.picture_tokens += usage.calls * size.pixels / PIXELS_PER_TOKEN
     total.usage.cost = total.usage.cost if priced else None
-    total.each = {cell: usage / played[cell] for cell, usage in sums.items()}
+    total.each = {cell: usage / counts[cell] for cell, usage in sums.items()}
     return total
 
 
@@ -97,9 +97,9 @@ def costs(spec: str) -> bool:
 def _usage(spec: str, seat: _Seat, asks: int) -> Usage:
     """What a model uses for so many asks in a seat; the cost is None if its price is not known."""
     parsed = parse_spec(spec)
-    read = asks * (seat.pixels / PIXELS_PER_TOKEN + seat.letters / CHARACTERS_PER_TOKEN)
-    written = asks * TOKENS_OF_AN_ANSWER[ModelSpec.parse(parsed).prompt.style]
-    usage = Usage(round(read), written, images=round(asks * seat.images), calls=asks)
+    input_tokens = asks * (seat.pixels / PIXELS_PER_TOKEN + seat.letters / CHARACTERS_PER_TOKEN)
+    output_tokens = asks * TOKENS_OF_AN_ANSWER[ModelSpec.parse(parsed).prompt.style]
+    usage = Usage(round(input_tokens), output_tokens, images=round(asks * seat.images), calls=asks)
     price = price_of(parsed.name)
     usage.cost = None if price is None else price.cost(usage)
     return usage
@@ -111,29 +111,27 @@ class _SeatSizes:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._games: dict[str, Game] = {}
-        self._asked: dict[tuple[str, int], Counter[str]] = {}
+        self._ask_counts: dict[tuple[str, int], Counter[str]] = {}
         self._seats: dict[tuple[str, int, str, str], _Seat] = {}
 
     def seat(self, job: Job, seat: str, spec: str) -> _Seat:
         key = (job.task, job.seating, seat, spec)
         if key not in self._seats:
-            self._seats[key] = self._measured(job, seat, spec)
+            self._seats[key] = self._size_of(job, seat, spec)
         return self._seats[key]
 
-    def _measured(self, job: Job, seat: str, spec: str) -> _Seat:
+    def _size_of(self, job: Job, seat: str, spec: str) -> _Seat:
         asks = self._asks(job)[seat]
         if not asks:
             return _Seat(0, 0, 0, 0)
         options = ModelSpec.parse(spec).prompt
-        game, config = self._games[job.task], self._plan.chosen[job.task].config
+        game, config = self._games[job.task], self._plan.tasks_by_name[job.task].config
         view = view_of(game, self._plan.render, job.seed)
         ask = build_ask(view, game.start(job.seed), seat, options.sees, config, tools=options.act == "tools")
         observation = ask.observation
         letters = sum(len(part) for m in prompt(ask, options) for part in m.parts if isinstance(part, str))
-        images, pixels = (
-            len(observation.images),
-            sum(picture.width * picture.height for picture in observation.images),
-        )
+        images = len(observation.images)
+        pixels = sum(picture.width * picture.height for picture in observation.images)
         # How many pictures a prompt has on average that shows the latest ones.
         frames = sum(min(options.frames, number + 1) for number in range(asks)) / asks
         exchanges = {"none": 0.0, "last": 1.0, "all": asks / 2}[options.memory]
@@ -142,22 +140,13 @@ class _SeatSizes:
 
     def _asks(self, job: Job) -> Counter[str]:
         key = (job.task, job.seating)
-        if key not in self._asked:
-            game = self._games.setdefault(job.task, make(self._plan.chosen[job.task].game))
-            counter = _AskCounter()
-            config = self._plan.chosen[job.task].config
-            run_sync(
-                play(
-                    game,
-                    dict.fromkeys(game.seats, Random()),
-                    job.seed,
-                    config=config,
-                    observer=counter,
-                    void_on_error=True,
-                )
-            )
-            self._asked[key] = counter.asks
-        return self._asked[key]
+        if key not in self._ask_counts:
+            game = self._games.setdefault(job.task, make(self._plan.tasks_by_name[job.task].game))
+            counter, config = _AskCounter(), self._plan.tasks_by_name[job.task].config
+            players = dict.fromkeys(game.seats, Random())
+            run_sync(play(game, players, job.seed, config=config, observer=counter, void_on_error=True))
+            self._ask_counts[key] = counter.asks
+        return self._ask_counts[key]
 
 
 class _AskCounter(Observer):

@@ -67,7 +67,7 @@ def header(plan: Plan, maker: RowMaker) -> bytes:
 def seal(folder: Path) -> bytes:
     """A line that says how large each shard is, and when it was written.
 
-    While that is so, its lines need not be compared with the checksums of the index.
+    As long as both are unchanged, its lines need not be compared with the checksums of the index.
     """
     return orjson.dumps({SEALED: _states(folder)}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -93,10 +93,10 @@ class RowReader:
         self, folder: Path, plan: Plan, maker: RowMaker | None, *, check: bool = True, direct: bool = False
     ) -> None:
         self.folder, self._plan, self._maker = folder, plan, maker
-        self.lines = LineReader(folder, repeated=True)
+        self.lines = LineReader(folder)
         self.direct = direct or not self._valid_header()
         self.done: set[str] | None = set() if self.direct else None
-        """The keys of the finished episodes; None while nobody needs them."""
+        """The keys of the finished episodes; None as long as they are not needed."""
         self.keep: Callable[[bytes], object] = lambda line: None
         """Called with the lines of the index that it does not have yet."""
         self._check = PlanCheck(folder, plan) if check else None
@@ -121,9 +121,9 @@ class RowReader:
         if not self.lines.unread():
             return
         if self.done is None:
-            rows = (row for row in self._index_lines(0) if _finished(row))
+            rows = (row for row in self._index_lines(0) if _is_finished(row))
             self.done = {row["key"] for row in rows}
-        for head, location, data, line in self.lines.lines():
+        for head, data, location, line in self.lines.read():
             length = 1 if location.shard == PARQUET else len(line)
             place = {**location._asdict(), "length": length, "checksum": crc32(line)}
             if head.key in self.done:
@@ -158,8 +158,6 @@ class RowReader:
 
     def _row_of(self, head: Head, location: Location, data: bytes, place: RowDict) -> RowDict:
         if self._maker is None:
-            if self._check is not None:
-                self._check.check_head(head, data, location.shard)
             return {"key": head.key, "status": "void" if head.void else "done", **place}
         episode = read_record(self.folder, head, data).episode
         if self._check is not None:
@@ -173,11 +171,11 @@ class RowReader:
     def _complete(self, row: RowDict, episode: Episode | None = None) -> RowDict:
         """The row, with its metrics if it has none."""
         if "values" not in row and row.get("status") != "void" and self._maker is not None:
-            measured = EpisodeRow.from_dict(row)
+            whole = EpisodeRow.from_dict(row)
             if episode is None:
-                episode = read_episode(self.folder, measured.key, measured.location)
-            self._maker.measure(measured, episode)
-            row["measured"] = measured
+                episode = read_episode(self.folder, whole.key, whole.location)
+            self._maker.measure(whole, episode)
+            row["measured"] = whole
         return row
 
     def _valid_header(self) -> bool:
@@ -208,7 +206,7 @@ class RowReader:
 
     def _read_index(self) -> Iterator[RowDict]:
         ends = self.lines.ends
-        with _Checksums(self.folder) as checksums:
+        with ShardLines(self.folder) as lines:
             for row in self._index_lines(self._position):
                 if SEALED in row:
                     continue
@@ -218,11 +216,11 @@ class RowReader:
                     if offset < end:  # it was read from the shard before it was in the index
                         continue
                     if offset > end or (
-                        shard not in self._sealed and checksums.at(shard, offset, length) != row["checksum"]
+                        shard not in self._sealed and crc32(lines.of(row)) != row["checksum"]
                     ):
                         raise StaleIndex
                     ends[shard] = end + length
-                    if self.done is not None and _finished(row):
+                    if self.done is not None and _is_finished(row):
                         self.done.add(row["key"])
                 except (LookupError, TypeError, ValueError, AttributeError, OSError):
                     raise StaleIndex from None
@@ -246,12 +244,12 @@ class RowReader:
             raise StaleIndex from None
 
 
-def _finished(row: RowDict) -> bool:
+def _is_finished(row: RowDict) -> bool:
     return row.get("status") != "void" and SKIPPED not in row and SEALED not in row
 
 
-class _Checksums(ExitStack):
-    """The checksums of lines of shards."""
+class ShardLines(ExitStack):
+    """Reads single lines of shards, which stay open."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -259,17 +257,18 @@ class _Checksums(ExitStack):
         self._files: dict[str, IO[bytes]] = {}
         self._compacted: Iterator[bytes] | None = None
 
-    def at(self, shard: str, offset: int, length: int) -> int:
-        """Of one line; those of the Parquet file must be asked for in their order."""
+    def of(self, row: RowDict) -> bytes:
+        """The line of a row; those of the Parquet file must be read in their order."""
+        shard, offset = row.get("shard", EPISODES), row.get("offset", 0)
         if shard == PARQUET:
             self._compacted = self._compacted or parquet_column(self._folder / shard, LINE, offset)
-            return crc32(next(self._compacted, b""))
+            return next(self._compacted, b"")
         if shard not in self._files:
             if shard not in shards_of(self._folder):
                 raise StaleIndex
             self._files[shard] = self.enter_context((self._folder / shard).open("rb"))
         self._files[shard].seek(offset)
-        return crc32(self._files[shard].read(length))
+        return self._files[shard].read(row["length"])
 
 
 def index_rows(folder: Path, plan: Plan, maker: RowMaker) -> Iterator[RowDict]:

@@ -6,6 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ludens.agents import agent
 from ludens.core.agent import Agent
@@ -64,12 +65,12 @@ class Executor(ABC):
     @property
     @abstractmethod
     def usage(self) -> Usage:
-        """What models have spent, as far as is known here."""
+        """What models have spent, as far as this process knows."""
 
     @property
     @abstractmethod
     def counts(self) -> Counter[str]:
-        """The events of all models (`Model.counts`), likewise."""
+        """The events of all models (`Model.counts`), as far as this process knows."""
 
     def stop_waiting(self) -> None:
         """Let calls fail that only wait to be sent again; requests in flight are finished."""
@@ -81,8 +82,8 @@ class Executor(ABC):
 class JobRunner(Executor):
     """Plays on the calling event loop.
 
-    The games, agents and models of a plan are created once and shared by all its episodes. So many `workers`
-    share the rate limits of the models.
+    The games, agents and models of a plan are created once and shared by all its episodes. `workers` is the
+    number of processes that share the rate limits of the models.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class JobRunner(Executor):
 
     def game(self, task: str) -> Game:
         if task not in self._games:
-            self._games[task] = make(self.plan.chosen[task].game)
+            self._games[task] = make(self.plan.tasks_by_name[task].game)
         return self._games[task]
 
     def agent(self, spec: str, task: str) -> Agent:
@@ -128,7 +129,7 @@ class JobRunner(Executor):
 
     def problems(self) -> dict[str, list[UsageError]]:
         """Task to everything that prevents it from being played here: extras, engines, keys, templates."""
-        problems = {name: list(self._problems_of(name)) for name in self.plan.chosen}
+        problems = {name: list(self._problems_of(name)) for name in self.plan.tasks_by_name}
         return {name: errors for name, errors in problems.items() if errors}
 
     def check(self) -> None:
@@ -137,7 +138,8 @@ class JobRunner(Executor):
 
     def _problems_of(self, task: str) -> Iterator[UsageError]:
         messages: set[str] = set()
-        for check in (lambda: self._check_game(task), *self._agent_checks(task)):
+        checks: list[Callable[[], object]] = [partial(self._check_game, task), *self._agent_checks(task)]
+        for check in checks:
             try:
                 check()
             except UsageError as error:
@@ -147,20 +149,20 @@ class JobRunner(Executor):
 
     def _check_game(self, task: str) -> None:
         game = self.game(task)
-        game.start(self.plan.seed + self.plan.chosen[task].first_seed)
+        game.start(self.plan.seed + self.plan.tasks_by_name[task].first_seed)
         view = view_of(game, self.plan.render, 0)
         for seat in game.seats:
             view.rules(seat)
 
     def _agent_checks(self, task: str) -> Iterator[Callable[[], object]]:
-        for seat, spec in self._seats(task):
-            yield lambda seat=seat, spec=spec: self.agent(spec, task).sit(  # type: ignore[misc]
-                self.game(task), seat, stream(0, "check")
-            )
+        return (partial(self._check_agent, task, seat, spec) for seat, spec in self._seats(task))
+
+    def _check_agent(self, task: str, seat: str, spec: str) -> None:
+        self.agent(spec, task).sit(self.game(task), seat, stream(0, "check"))
 
     def _seats(self, task: str) -> Iterator[tuple[str, str]]:
-        for index in range(len(self.plan.chosen[task].seatings)):
-            for entrant in self.plan.playing(self.plan.chosen[task]):
+        for index in range(len(self.plan.tasks_by_name[task].seatings)):
+            for entrant in self.plan.playing(self.plan.tasks_by_name[task]):
                 yield from self.plan.specs(Job("", entrant, task, 0, index)).items()
 
     async def probe(self) -> None:
@@ -171,7 +173,7 @@ class JobRunner(Executor):
             AgentFailure: A model gave no answer.
         """
         pictures: dict[str, bool] = {}
-        for task in self.plan.chosen:
+        for task in self.plan.tasks_by_name:
             view = view_of(self.game(task), self.plan.render, 0)
             for seat, spec in self._seats(task):
                 if is_model(spec) and (parsed := ModelSpec.parse(spec)).is_network:
@@ -179,11 +181,8 @@ class JobRunner(Executor):
                     key, modality = str(parsed.own), view.modality(seat, parsed.prompt.sees)
                     pictures[key] = pictures.get(key, False) or modality != "text"
         requests = [self._models[key].answer(probe_request(modality)) for key, modality in pictures.items()]
-        errors = [
-            error
-            for error in await asyncio.gather(*requests, return_exceptions=True)
-            if isinstance(error, BaseException)
-        ]
+        replies = await asyncio.gather(*requests, return_exceptions=True)
+        errors = [reply for reply in replies if isinstance(reply, BaseException)]
         if usage_errors := [error for error in errors if isinstance(error, UsageError)]:
             raise combine_errors({"": usage_errors})
         for error in errors:
@@ -192,7 +191,7 @@ class JobRunner(Executor):
     async def play(self, job: Job) -> Outcome:
         """Play one job. A `UsageError` (bad key, unknown model) ends the run; other exceptions void the job
         and are logged."""
-        game, task = self.game(job.task), self.plan.chosen[job.task]
+        game, task = self.game(job.task), self.plan.tasks_by_name[job.task]
         agents = {seat: self.agent(spec, job.task) for seat, spec in self.plan.specs(job).items()}
         episode = await play(
             game,

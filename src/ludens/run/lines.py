@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -56,6 +56,16 @@ class Record(Head):
     """One line."""
 
     episode: Episode = field(kw_only=True)
+
+
+class StoredLine(NamedTuple):
+    """A complete line of a shard."""
+
+    head: Head
+    data: bytes
+    """The episode as JSON."""
+    location: Location
+    line: bytes
 
 
 def write_line(head: Head, episode: bytes) -> bytes:
@@ -126,15 +136,13 @@ class LineReader:
     """Reads the lines of a run's shards, also while they are written: each `read` continues.
 
     The last line of a shard may be incomplete while another process writes it, and is left for the next
-    `read`. Further lines of a key that is finished are skipped, unless `repeated` is set.
+    `read`.
     """
 
-    def __init__(self, folder: Path, repeated: bool = False) -> None:
-        self.folder, self._repeated = folder, repeated
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.ends: Counter[str] = Counter()
         """Where in each shard the next line begins."""
-        self.done: set[str] = set()
-        """The keys of finished episodes."""
         self._numbers: Counter[str] = Counter()
 
     @property
@@ -145,29 +153,20 @@ class LineReader:
         sizes = ((name, shard_size(self.folder, name)) for name in shards_of(self.folder))
         return any(size > self.ends[name] for name, size in sizes)
 
-    def read(self) -> Iterator[tuple[Head, Location, bytes]]:
-        """For every further line: its head, where it is, the episode as JSON."""
-        return ((head, location, data) for head, location, data, _ in self.lines())
-
-    def lines(self) -> Iterator[tuple[Head, Location, bytes, bytes]]:
-        """As `read`, with the line itself."""
+    def read(self) -> Iterator[StoredLine]:
+        """Every further line."""
         for shard in shards_of(self.folder):
             try:
                 yield from self.shard(shard)
             except OSError as error:
                 raise file_error("read", self.folder / shard, error) from None
 
-    def shard(self, shard: str) -> Iterator[tuple[Head, Location, bytes, bytes]]:
+    def shard(self, shard: str) -> Iterator[StoredLine]:
         for line, length in self._raw(shard):
             location = Location(shard, self.ends[shard])
             self.ends[shard] += length
             self._numbers[shard] += 1
-            head, data = self._split(shard, line)
-            finished = head.key in self.done
-            if not head.void:
-                self.done.add(head.key)
-            if self._repeated or not finished:
-                yield head, location, data, line
+            yield StoredLine(*self._split(shard, line), location, line)
 
     def _raw(self, shard: str) -> Iterator[tuple[bytes, int]]:
         """Every further complete line, and by how much it moves the end."""
@@ -190,14 +189,19 @@ class LineReader:
             raise BadFile(f"{where} is {error}; {repair_hint(self.folder)}") from None
 
 
-def read_lines(folder: Path) -> Iterator[tuple[Head, Location, bytes]]:
-    """Every complete line of a run's episodes: its head, where it is, the episode as JSON."""
-    return LineReader(folder).read()
+def read_lines(folder: Path) -> Iterator[StoredLine]:
+    """Every complete line of a run, without further lines of a key that is finished."""
+    finished_keys = set[str]()
+    for line in LineReader(folder).read():
+        if line.head.key not in finished_keys:
+            yield line
+        if not line.head.void:
+            finished_keys.add(line.head.key)
 
 
 def iter_records(folder: Path) -> Iterator[Record]:
     """Every finished episode of a run, void ones included, in the order they were written."""
-    return (read_record(folder, head, data) for head, _, data in read_lines(folder))
+    return (read_record(folder, line.head, line.data) for line in read_lines(folder))
 
 
 def read_records(folder: Path) -> list[Record]:

@@ -9,8 +9,8 @@ link before and of the rest of the line:
     {"signature":"..."}                                 where the first line names a key (Ed25519)
 
 `record` is the line of the run's shard as it is, with the hashes of all pictures; `prompts` is a hash of the
-prompts that models were sent. The chain finds damage. It does not find a forger, who can compute it again:
-that is what replaying is for (`ludens.run.proof`).
+prompts that models were sent. The chain finds damage. It does not stop a forger, who can compute it again:
+replaying does (`ludens.run.proof`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -49,7 +48,7 @@ _KEY = re.compile(r"(?:[0-9a-f]{64})?")
 
 
 class BadPack(BadFile):
-    """A pack that is damaged, or does not hold what it must."""
+    """A pack that is damaged or incomplete."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Head:
+class PackHead:
     """The first line."""
 
     episodes: int
@@ -80,7 +79,7 @@ class Head:
     """Of Ludens and the packages that draw and play, where it was packed."""
 
 
-_HEAD = ("ludens", "format", "episodes", "key", "versions", "plan")
+_HEAD_FIELDS = ("ludens", "format", "episodes", "key", "versions", "plan")
 """Its fields in the order in which they are written."""
 
 
@@ -94,7 +93,7 @@ class Pack:
     """What a pack says, apart from its episodes."""
 
     plan: Plan
-    head: Head
+    head: PackHead
     keys: Sequence[str]
     """The key of each episode that is not void, in the order of the lines."""
     voids: int
@@ -112,9 +111,7 @@ class Pack:
 
 def claim(entrant: str, task: str, metric: str, result: Estimate) -> Claim:
     """A result; what is not a finite number is unknown."""
-    numbers = (result.mean, result.low, result.high)
-    mean, low, high = (number if isfinite(number) else None for number in numbers)
-    return Claim(entrant, task, metric, mean, low, high, result.n)
+    return Claim(entrant, task, metric, **result.interval(), n=result.n)
 
 
 class PackedLine(NamedTuple):
@@ -147,10 +144,10 @@ def write_pack(
         signer: The private key of the submitter.
     """
     key = signer.public_key().public_bytes_raw().hex() if signer else ""
-    head = Head(len(lines), orjson.loads(plan.to_json()), key=key, versions=versions)
+    head = PackHead(len(lines), orjson.loads(plan.to_json()), key=key, versions=versions)
     chain, size = sha256(_DOMAIN).digest(), 0
     parts: Iterable[bytes] = (
-        orjson.dumps({name: getattr(head, name) for name in _HEAD})[1:],
+        orjson.dumps({name: getattr(head, name) for name in _HEAD_FIELDS})[1:],
         *(b'"prompts":"%s","record":%s}' % (one.prompts.encode(), one.line.rstrip(b"\n")) for one in lines),
         orjson.dumps({"results": [asdict(one) for one in results]})[1:],
     )
@@ -170,7 +167,7 @@ def unpack(file: Path, folder: Path) -> Pack:
     """
     try:
         with open_pack(file) as source, (folder / EPISODES).open("wb") as shard:
-            pack = _Reader(source).read(shard)
+            pack = _PackReader(source).read(shard)
         (folder / "run.json").write_bytes(pack.plan.to_json())
         (folder / FINISHED).write_bytes(orjson.dumps({"episodes": len(pack.keys)}))
         return pack
@@ -192,7 +189,7 @@ def open_pack(file: Path) -> IO[bytes]:
     return file.open("rb")
 
 
-class _Reader:
+class _PackReader:
     def __init__(self, source: IO[bytes]) -> None:
         self._source, self._number, self._bytes = source, 0, 0
         self._chain = sha256(_DOMAIN).digest()
@@ -215,11 +212,11 @@ class _Reader:
         self._check_signature(head.key)
         return Pack(plan, head, keys, voids, prompts, seal.results, self._chain.hex(), self._bytes)
 
-    def _head(self) -> tuple[Head, Plan]:
+    def _head(self) -> tuple[PackHead, Plan]:
         rest = self._next(MAX_HEAD)
         if not rest.startswith(b'"'):
             raise self._bad("is not the first line of a pack")
-        head = self._parse(Head, rest)
+        head = self._parse(PackHead, rest)
         if head.ludens != "pack" or head.format != FORMAT:
             raise BadPack(f"it is not a pack of format {FORMAT}, the one that this Ludens reads.")
         if head.episodes < 1 or not _KEY.fullmatch(head.key):

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import orjson
 
@@ -49,12 +48,12 @@ def _with_preset(text: str, preset: str) -> str:
         raise UnknownName("preset", preset, PRESETS)
     spec = parse_spec(text)
     own_options = {ALIASES.get(name, name) for name in spec.options}
-    added = {
+    options = {
         name: value
         for name, value in PRESETS[preset].items()
         if name not in own_options and (name != "reasoning_effort" or spec.kind in _BUDGETED)
     }
-    return str(Spec(spec.name, spec.address, {**added, **spec.options}))
+    return str(Spec(spec.name, spec.address, {**options, **spec.options}))
 
 
 def seated_name(name: str, players: Mapping[str, str]) -> str:
@@ -117,10 +116,10 @@ def settings_text(name: str, spec: str) -> str:
         "memory": "memory {}",
         "act": "by {}",
     }
-    named = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
+    in_name = set(re.split(r"[?&]", name)) | ({"blind=true"} if CONTROL in name else set())
     settings = prompt_settings(spec).items()
     return ", ".join(
-        words[option].format(value) for option, value in settings if f"{option}={value}" not in named
+        words[option].format(value) for option, value in settings if f"{option}={value}" not in in_name
     )
 
 
@@ -149,14 +148,14 @@ def entrants_of(
     full = [_with_options(_with_preset(spec, preset), prompt_options or {}, templates) for spec in specs]
     if names and len(names) != len(specs):
         raise BadOption(f"there are {len(specs)} entrants but {len(names)} names: name all of them or none.")
-    chosen = list(names) if names else short_names(full)
+    all_names = list(names) if names else short_names(full)
     for name in names:
         if not name or name != one_line(name):
             raise BadOption(f"{name!r} is no name for an entrant: a name is one line of printable text.")
-    repeated = [name for name, times in Counter(chosen).items() if times > 1]
+    repeated = [name for name, times in Counter(all_names).items() if times > 1]
     if repeated:
         raise BadOption(f"two entrants have the name {repeated[0]!r}.")
-    entrants = dict(zip(chosen, full, strict=True))
+    entrants = dict(zip(all_names, full, strict=True))
     if blind_control is False:
         return Entrants(entrants)
     models = {name: spec for name, spec in entrants.items() if is_model(spec)}
@@ -174,13 +173,13 @@ def entrants_of(
 def _with_options(text: str, prompt_options: Mapping[str, str], templates: str) -> str:
     spec = parse_spec(text)
     if is_model(text):
-        added = {**prompt_options, "templates": templates} if templates else prompt_options
-        for option, value in added.items():
+        options = {**prompt_options, "templates": templates} if templates else prompt_options
+        for option, value in options.items():
             if spec.options.get(option, value) != value:
                 raise BadOption(
                     f"{spec.name} has {option}={spec.options[option]}, but --{option} is {value}: drop one."
                 )
-        return str(Spec(spec.name, spec.address, {**spec.options, **added}))
+        return str(Spec(spec.name, spec.address, {**spec.options, **options}))
     if near := provider_spec(spec.name):
         raise UnknownName("agent", spec.name, [near])
     if prompt_options:
@@ -218,13 +217,13 @@ def short_names(specs: Sequence[str]) -> list[str]:
         list(specs),
     )
     counts = [Counter(names) for names in choices]
-    named: list[str] = []
+    names_of_all: list[str] = []
     for place, spec in enumerate(specs):
         unique = (
             names[place] for names, count in zip(choices, counts, strict=True) if count[names[place]] == 1
         )
-        named.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
-    return named
+        names_of_all.append(next(unique, f"{spec} #{specs[:place].count(spec) + 1}"))
+    return names_of_all
 
 
 TRAINING = range(500_000, 2**40)
@@ -233,9 +232,9 @@ HELD_BACK = range(2**41, 2**41 + 10**6)
 """Seeds for a last evaluation: neither training nor another run plays them."""
 
 
-def overlap(some: range, others: range) -> bool:
+def overlap(first: range, second: range) -> bool:
     """Whether ranges without gaps have a number in common."""
-    return max(some.start, others.start) < min(some.stop, others.stop)
+    return max(first.start, second.start) < min(first.stop, second.stop)
 
 
 MAX_SAMPLES = 10_000
@@ -268,7 +267,7 @@ class Plan:
     entrants: Mapping[str, str]
     """Name in tables to agent spec."""
     seated: Mapping[str, str] = field(default_factory=dict)
-    """Seat to the spec of the player who has it in every task, whoever has it in the suite."""
+    """Seat to the spec of the player that has it in every task, instead of the suite's player."""
     tasks: tuple[str, ...] = ()
     """The tasks of the suite to play; all when empty."""
     limit: int = 0
@@ -298,7 +297,7 @@ class Plan:
                 raise BadOption(f"{name} must be at least 0, not {getattr(self, name)}.")
 
     @cached_property
-    def chosen(self) -> dict[str, Task]:
+    def tasks_by_name(self) -> dict[str, Task]:
         """The tasks by name, with the given seats."""
         by_name = {task.name: task for task in suite(self.suite).tasks}
         for name in self.tasks:
@@ -315,7 +314,7 @@ class Plan:
     @property
     def opponents(self) -> set[str]:
         """The specs of the players whom the suite seats."""
-        return {who for task in self.chosen.values() for who in task.opponents}
+        return {player for task in self.tasks_by_name.values() for player in task.opponents}
 
     @cached_property
     def matches(self) -> dict[str, tuple[str, str]]:
@@ -323,7 +322,7 @@ class Plan:
 
         An entrant added later is the second in all its matches. Blind controls do not meet each other.
         """
-        if not any(task.motive for task in self.chosen.values()):
+        if not any(task.motive for task in self.tasks_by_name.values()):
             return {}
         names = list(self.entrants)
         pairs = [(a, b) for place, b in enumerate(names) for a in names[: place + 1]]
@@ -370,7 +369,7 @@ class Plan:
 
     def seeds(self) -> Iterator[range]:
         """The seeds of each task, without its jobs, which can be millions."""
-        for task in self.chosen.values():
+        for task in self.tasks_by_name.values():
             last, _ = task.placed(self.places(task) - 1)
             yield range(self.seed + task.first_seed, self.seed + last + 1)
 
@@ -384,7 +383,8 @@ class Plan:
                 f"seeds from {TRAINING.start:,} are those of training: a model that was trained on these "
                 "games may know them."
             )
-        short = {name: task.episodes for name, task in self.chosen.items() if task.episodes < self.limit}
+        tasks = self.tasks_by_name.items()
+        short = {name: task.episodes for name, task in tasks if task.episodes < self.limit}
         if not short:
             return
         first_names = [f"{name} ({count:,})" for name, count in list(short.items())[:3]]
@@ -395,17 +395,17 @@ class Plan:
         )
 
     def total(self) -> int:
-        return sum(len(self.playing(task)) * self.count(task) for task in self.chosen.values())
+        return sum(len(self.playing(task)) * self.count(task) for task in self.tasks_by_name.values())
 
     def specs(self, job: Job) -> dict[str, str]:
-        return self.seat_specs(self.chosen[job.task].seatings[job.seating], job.entrant)
+        return self.seat_specs(self.tasks_by_name[job.task].seatings[job.seating], job.entrant)
 
     def seat_specs(self, seating: Mapping[str, str], entrant: str) -> dict[str, str]:
         players = {MODEL: self.spec(entrant), RIVAL: self.rival(entrant)}
-        return {seat: players.get(who, who) for seat, who in seating.items()}
+        return {seat: players.get(player, player) for seat, player in seating.items()}
 
     def seats(self, job: Job) -> tuple[str, ...]:
-        return entrant_seats(self.chosen[job.task], job.seating)
+        return entrant_seats(self.tasks_by_name[job.task], job.seating)
 
     def to_json(self) -> bytes:
         return orjson.dumps(self._fields(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
@@ -432,9 +432,9 @@ class Plan:
     @cached_property
     def jobs_hash(self) -> str:
         """A hash of everything that determines which episodes are planned."""
-        # Entrants may be added to a plan of matches; the hashes of its jobs name who has played.
-        who = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
-        return hash_json([who, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
+        # Entrants may be added to a plan of matches: the hashes of its jobs name its players.
+        players = [self.suite] if self.matches else [self.suite, self.entrants, self.seated, self.controls]
+        return hash_json([players, self.tasks, self.task_snapshot, self.limit, self.samples, self.seed])
 
     @cached_property
     def _cell_hash(self) -> Callable[[str, str], str]:
@@ -449,7 +449,7 @@ class Plan:
         return hash_json([self.suite, self.task_snapshot.get(task), spec, self.theme, self.size, rest])
 
     def check_unchanged(self) -> None:
-        now = _task_snapshot(self.chosen)
+        now = _task_snapshot(self.tasks_by_name)
         for name, task in self.task_snapshot.items():
             if now.get(name) != task:
                 raise BadOption(
@@ -469,42 +469,26 @@ class Plan:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-class JobList(Sequence[Job]):
-    """The jobs of a plan, made when they are looked at: a million of them would fill 200 MB."""
+class JobList:
+    """The jobs of a plan, made one after the other: a million of them would fill 200 MB."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan, self._length = plan, plan.total()
+        self._plan = plan
 
     def __len__(self) -> int:
-        return self._length
+        return self._plan.total()
 
     def __iter__(self) -> Iterator[Job]:
         plan = self._plan
-        cells = [(task, plan.places(task), plan.playing(task)) for task in plan.chosen.values()]
+        cells = [(task, plan.places(task), plan.playing(task)) for task in plan.tasks_by_name.values()]
         for sample in range(plan.samples):
             for index in range(max(places for _, places, _ in cells)):
                 for task, places, entrants in cells:
                     if index < places:
                         seed, seating = task.placed(index)
-                        for who in entrants:
-                            key = job_key(who, task.name, plan.seed + seed, seating, sample)
-                            yield Job(key, who, task.name, plan.seed + seed, seating, sample)
-
-    @overload
-    def __getitem__(self, index: int) -> Job: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Job]: ...
-    def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            return list(islice(self, start, stop, step)) if step > 0 else list(self)[index]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
-        return next(islice(self, place, None))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
+                        for entrant in entrants:
+                            key = job_key(entrant, task.name, plan.seed + seed, seating, sample)
+                            yield Job(key, entrant, task.name, plan.seed + seed, seating, sample)
 
 
 def hash_json(value: Any) -> str:
@@ -528,7 +512,7 @@ def make_plan(
     bare = Plan(suite_name, dict(entrants), given_seats(seated or {}), **choices)
     for spec in bare.players:
         import_agent(spec)
-    for task in bare.chosen.values():
+    for task in bare.tasks_by_name.values():
         confirm(access.value for access in game_accesses(task.game))
         game = make(task.game)
         for seating in task.seatings:
@@ -541,7 +525,7 @@ def make_plan(
         raise BadOption(f"entrants meet each other in {suite_name}: give at least two --model.")
     plan = replace(
         bare,
-        task_snapshot=_task_snapshot(bare.chosen),
+        task_snapshot=_task_snapshot(bare.tasks_by_name),
         template_hashes={folder: _hash_templates(Path(folder)) for folder in bare.template_folders()},
         made_with=versions(),
     )

@@ -40,11 +40,11 @@ class RunProgress:
     stopping: str = ""
     """Why nothing more is started; empty while the run continues."""
     seconds_left: float | None = None
-    started: float = field(default_factory=monotonic)
+    start_time: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
-        return monotonic() - self.started
+        return monotonic() - self.start_time
 
     @property
     def done(self) -> int:
@@ -62,7 +62,7 @@ class RunProgress:
 class TimeLeft:
     """Estimates the time until all jobs have finished from the mean duration of the episodes of each cell.
 
-    Counting episodes would not do: where short and long tasks are mixed, the short ones finish first.
+    The share of finished episodes would mislead: where tasks are mixed, short ones finish first.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class TimeLeft:
         self._calls, self._first_start = calls, inf
         self._running: dict[str, tuple[Job, float]] = {}
         self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
-        self._finished: Counter[tuple[str, str]] = Counter()
+        self._episodes: Counter[tuple[str, str]] = Counter()
 
     def start(self, job: Job, now: float) -> None:
         self._first_start = min(self._first_start, now)
@@ -80,21 +80,21 @@ class TimeLeft:
         self._running[job.key] = job, now
 
     def end(self, job: Job, now: float) -> None:
-        _, started = self._running.pop(job.key)
-        self._seconds[job.cell] += now - started
-        self._finished[job.cell] += 1
+        _, start = self._running.pop(job.key)
+        self._seconds[job.cell] += now - start
+        self._episodes[job.cell] += 1
 
     def add(self, job: Job) -> None:
         self._waiting[job.cell] += 1
 
     def seconds(self, now: float) -> float | None:
         """Time until the last job finishes; None before the first one has."""
-        if not self._finished:
+        if not self._episodes:
             return None
         waiting = {cell: number for cell, number in self._waiting.items() if number > 0}
         ages: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-        for job, started in self._running.values():
-            ages[job.cell].append(now - started)
+        for job, start in self._running.values():
+            ages[job.cell].append(now - start)
         duration = {cell: self._duration(cell, ages[cell]) for cell in {*waiting, *ages}}
         running = [max(duration[cell] - age, 0.0) for cell, some in ages.items() for age in some]
         work = sum(duration[cell] * number for cell, number in waiting.items()) + sum(running)
@@ -109,18 +109,18 @@ class TimeLeft:
         """Mean duration of an episode. Short ones finish first, so those that are running count too."""
         guess = self._guess(cell)
         total = self._seconds[cell] + sum(max(guess, age) for age in ages)
-        number = self._finished[cell] + len(ages)
+        number = self._episodes[cell] + len(ages)
         return total / number if number else guess
 
     def _guess(self, cell: tuple[str, str]) -> float:
         """By the number of calls if estimated, else by the finished episodes of the cell, else by all."""
-        priced = [other for other in self._finished if self._calls.get(other)]
+        priced = [each for each in self._episodes if self._calls.get(each)]
         if priced and self._calls.get(cell):
-            calls = sum(self._calls[other] * self._finished[other] for other in priced)
-            return self._calls[cell] * sum(self._seconds[other] for other in priced) / calls
-        if self._finished[cell]:
-            return self._seconds[cell] / self._finished[cell]
-        return sum(self._seconds.values()) / self._finished.total()
+            calls = sum(self._calls[each] * self._episodes[each] for each in priced)
+            return self._calls[cell] * sum(self._seconds[each] for each in priced) / calls
+        if self._episodes[cell]:
+            return self._seconds[cell] / self._episodes[cell]
+        return sum(self._seconds.values()) / self._episodes.total()
 
 
 class ProgressDisplay:
@@ -130,7 +130,7 @@ class ProgressDisplay:
         self._out = out or sys.stderr
         self._every = every
         self._live: Live | None = None
-        self._shown = monotonic()
+        self._last_print = monotonic()
         self._stop_shown = False
         self._last: RunProgress | None = None
 
@@ -162,8 +162,8 @@ class ProgressDisplay:
             from rich.text import Text
 
             self._live.update(Text(progress_line(progress), overflow="ellipsis", no_wrap=True))
-        elif monotonic() - self._shown >= self._every:
-            self._shown = monotonic()
+        elif monotonic() - self._last_print >= self._every:
+            self._last_print = monotonic()
             self._print(progress_line(progress))
 
     def _print(self, text: str) -> None:

@@ -48,7 +48,7 @@ class PackProof:
     failures: Sequence[tuple[str, str]]
     """Key of each episode that was not verified, or another name of what differs, and why."""
     submitter: str = ""
-    """The name of who signed it, where keys with names were given."""
+    """The name of the submitter who signed it, if keys with names were given."""
 
     @property
     def ok(self) -> bool:
@@ -60,22 +60,24 @@ class PackProof:
         return sum((Counter(again.bots) for again in self.run.again.values()), Counter())
 
     @property
-    def others(self) -> list[str]:
+    def recorded_players(self) -> list[str]:
         """Specs of the players whose replies are only recorded, without addresses."""
-        specs = [parse_spec(spec) for again in self.run.again.values() for spec in again.others]
+        specs = [parse_spec(spec) for again in self.run.again.values() for spec in again.recorded_players]
         return sorted({str(replace(spec, address=None)) for spec in specs})
 
     @property
     def proven(self) -> dict[str, str]:
         """What was proven, by name."""
-        counts, asked = self.run.verified, sum(again.asked for again in self.run.again.values())
+        counts, prompts = self.run.verified, sum(again.prompt_count for again in self.run.again.values())
         bots = self.bots
         statements = {
             "rules": f"{plural(counts.moves, 'move')}: who acts, what is legal, returns, facts and status",
             "pictures": f"{plural(counts.pictures, 'picture')} drawn again, with the recorded hashes"
             if counts.pictures
             else "",
-            "prompts": f"{plural(asked, 'prompt')} built again, with the recorded hashes" if asked else "",
+            "prompts": f"{plural(prompts, 'prompt')} built again, with the recorded hashes"
+            if prompts
+            else "",
             "parsing": f"{plural(counts.replies, 'reply')} read again: verdicts, retries and fallbacks"
             if counts.replies
             else "",
@@ -95,8 +97,8 @@ class PackProof:
     @property
     def trusted(self) -> list[str]:
         """What replaying cannot show."""
-        models = [spec for spec in self.others if is_model(spec)]
-        people = [spec for spec in self.others if not is_model(spec)]
+        models = [spec for spec in self.recorded_players if is_model(spec)]
+        people = [spec for spec in self.recorded_players if not is_model(spec)]
         statements = [f"that {_names(models)} gave these replies, with these options"] if models else []
         statements += [f"that {_names(people)} made these moves"] if people else []
         if statements:
@@ -159,7 +161,7 @@ def pack_run(
 def _planned_lines(run: Path, plan: Plan, result: RunVerification) -> Iterator[PackedLine]:
     """Every episode in the order of the plan, void ones before those that replaced them."""
     lines: dict[str, list[PackedLine]] = {}
-    for head, _, _, line in LineReader(run, repeated=True).lines():
+    for head, _, _, line in LineReader(run).read():
         prompts = "" if head.void else result.again[head.key].prompts
         lines.setdefault(head.key, []).append(PackedLine(head.key, head.void, prompts, line))
     for job in plan.jobs:
@@ -171,8 +173,7 @@ def measure(run: Path) -> list[Claim]:
     return [
         claim(row.name, name, metric.name, cell.metrics[metric.name])
         for suite in load_results([run]).suites
-        for row in suite.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in suite.cells()
         for metric in cell.task.metrics
     ]
 
@@ -253,14 +254,14 @@ def _check_complete(pack: Pack) -> None:
     if repeated is not None:
         raise BadPack(f"it has the episode {repeated!r} more than once.")
     if planned > len(counts):
-        missing = next(job.key for job in pack.plan.jobs if job.key not in counts)
+        first_missing = next(job.key for job in pack.plan.jobs if job.key not in counts)
         raise BadPack(
-            f"{planned:,} episodes are planned, and it has {len(counts):,}: {missing!r} is missing."
+            f"{planned:,} episodes are planned, and it has {len(counts):,}: {first_missing!r} is missing."
         )
     for key, job in zip(pack.keys, pack.plan.jobs, strict=False):
         if key != job.key:
-            known = key in {job.key for job in pack.plan.jobs}
-            problem = "is not in its place" if known else "is not an episode of its plan"
+            is_planned = key in {job.key for job in pack.plan.jobs}
+            problem = "is not in its place" if is_planned else "is not an episode of its plan"
             raise BadPack(f"{key!r} {problem}.")
     if planned < len(counts):
         raise BadPack(f"{pack.keys[planned]!r} is not an episode of its plan.")
@@ -272,11 +273,11 @@ def _other_prompts(pack: Pack, result: RunVerification) -> Iterator[tuple[str, s
             yield key, "its prompts are others than those that this Ludens builds."
 
 
-def _other_results(claims: Sequence[Claim], measured: Sequence[Claim]) -> Iterator[tuple[str, str]]:
-    if [astuple(one)[:3] for one in claims] != [astuple(one)[:3] for one in measured]:
+def _other_results(claims: Sequence[Claim], own_claims: Sequence[Claim]) -> Iterator[tuple[str, str]]:
+    if [astuple(one)[:3] for one in claims] != [astuple(one)[:3] for one in own_claims]:
         yield "results", "they are not those of the entrants, tasks and metrics of its plan."
         return
-    for ours, theirs in zip(measured, claims, strict=True):
+    for ours, theirs in zip(own_claims, claims, strict=True):
         if not all(map(_close, astuple(ours)[3:], astuple(theirs)[3:])):
             name = f"{theirs.entrant}, {theirs.task}, {theirs.metric}"
             yield name, f"the pack says {_number(theirs)}, and its episodes give {_number(ours)}."

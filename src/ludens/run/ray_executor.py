@@ -39,7 +39,7 @@ class RayExecutor(WorkerExecutor):
     def __init__(
         self, plan: Plan, address: str, count: int = 0, concurrency: int = 1, budget: Budget | None = None
     ) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody agreed to send any
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # sending statistics needs consent
         try:
             import ray
         except ImportError:
@@ -82,8 +82,8 @@ class RayExecutor(WorkerExecutor):
             return [None] * self._count
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
-        options = {"num_cpus": 0, "max_concurrency": 100_000, "scheduling_strategy": here}
+        this_node = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
+        options = {"num_cpus": 0, "max_concurrency": 100_000, "scheduling_strategy": this_node}
         actor = self._ray.remote(**options)(_LedgerActor).remote(self._ledger)
         return [_ActorLedger(actor, worker) for worker in range(self._count)]
 
@@ -106,8 +106,8 @@ class RayExecutor(WorkerExecutor):
 
     async def play(self, job: Job) -> Outcome:
         while len(self._restarts) == self._count:
-            done, _ = await asyncio.wait(self._restarts.values(), return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            restarts, _ = await asyncio.wait(self._restarts.values(), return_when=asyncio.FIRST_COMPLETED)
+            for task in restarts:
                 task.result()  # raises the usage error of an actor that cannot play the plan
         return await super().play(job)
 

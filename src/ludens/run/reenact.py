@@ -41,11 +41,11 @@ class Reenactment:
 
     prompts: str
     """A hash of all prompts of models, in order."""
-    asked: int
+    prompt_count: int
     """Number of prompts."""
     bots: Mapping[str, int]
     """Spec of each bot that chose again to the number of its moves."""
-    others: frozenset[str]
+    recorded_players: frozenset[str]
     """Specs of the players whose replies were repeated."""
 
 
@@ -71,8 +71,8 @@ def reenact(episode: Episode) -> Reenactment:
     if again.fingerprint() != episode.fingerprint():
         raise ReplayMismatch(f"played once more, it has other {_difference(episode, again)}.")
     counts = Counter(episode.seats[move.seat] for move in episode.moves if move.seat in bots)
-    others = frozenset(spec for seat, spec in episode.seats.items() if seat not in bots)
-    return Reenactment(witness.digest.hexdigest(), witness.prompts, dict(counts), others)
+    recorded_players = frozenset(spec for seat, spec in episode.seats.items() if seat not in bots)
+    return Reenactment(witness.digest.hexdigest(), witness.prompts, dict(counts), recorded_players)
 
 
 @lru_cache(maxsize=256)
@@ -179,9 +179,9 @@ class _Witness(Observer):
         for move in event.moves:
             expected = recorded.get(move.seat)
             if expected is None or expected.action != move.action:
-                said = "nothing" if expected is None else repr(shorten(expected.action))
+                expected_action = "nothing" if expected is None else repr(shorten(expected.action))
                 raise ReplayMismatch(
-                    f"the move of {move.seat} in step {event.step} is {said}, but "
+                    f"the move of {move.seat} in step {event.step} is {expected_action}, but "
                     f"{self._episode.seats[move.seat]} plays {shorten(move.action)!r} there."
                 )
 

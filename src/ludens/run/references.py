@@ -76,12 +76,12 @@ class TaskReferences:
     players: tuple[ReferencePlayer, ...] = ()
     """Those among the scores that were searched for."""
     searched: int = 0
-    """Episodes or questions in which the search fitted players; 0 if nobody has searched."""
+    """Episodes or questions in which the search fitted players; 0 before a search."""
 
     def blind_share(self, metric: Metric) -> float:
         """How far a player that never looks comes on the way from chance to the upper bound; NaN if unknown.
 
-        Where nobody guesses, the worst value stands for chance.
+        Where no score of random answers is known, the worst possible value is used instead.
         """
         blind, upper = self.get("blind", metric), self.get("upper", metric)
         if blind is None or upper is None:
@@ -117,8 +117,8 @@ def references_of(whole: Suite, tasks: Iterable[Task]) -> dict[str, TaskReferenc
     """The references of some tasks of a suite, by the name of the task; those that were measured."""
     if whole.references is None or not whole.references.is_file():
         return {}
-    measured = read_references(whole.references)
-    by_task = {task.name: measured.get(definition(task)) for task in tasks}
+    references_by_definition = read_references(whole.references)
+    by_task = {task.name: references_by_definition.get(definition(task)) for task in tasks}
     return {name: references for name, references in by_task.items() if references is not None}
 
 
@@ -160,8 +160,8 @@ def definition_of(file: Path, player: ReferencePlayer) -> dict[str, Any]:
 
 def _with_files(file: Path, key: str, one: TaskReferences) -> TaskReferences:
     """The references, with long definitions in files of their own."""
-    players, taken = [], {player.definition for player in one.players}
-    names = (name for n in count() if (name := f"{file.stem}-{key}-{n}.json") not in taken)
+    players, names_in_use = [], {player.definition for player in one.players}
+    names = (name for n in count() if (name := f"{file.stem}-{key}-{n}.json") not in names_in_use)
     for player in one.players:
         if player.definition.startswith("{") and len(player.definition) > LONGEST:
             name = next(names)
@@ -172,20 +172,20 @@ def _with_files(file: Path, key: str, one: TaskReferences) -> TaskReferences:
     return replace(one, players=tuple(players))
 
 
-def write_references(file: Path, measured: References) -> None:
+def write_references(file: Path, new: References) -> None:
     """Add references to a file; they replace those of the same suite and task."""
     earlier = dict(read_references(file)) if file.is_file() else {}
-    named = {(references.suite, references.task) for references in measured.values()}
-    others = {
+    names = {(references.suite, references.task) for references in new.values()}
+    unchanged = {
         key: references
         for key, references in earlier.items()
-        if (references.suite, references.task) not in named
+        if (references.suite, references.task) not in names
     }
-    _write(file, {**others, **{key: _with_files(file, key, one) for key, one in measured.items()}})
+    _write(file, {**unchanged, **{key: _with_files(file, key, one) for key, one in new.items()}})
 
 
 def keep_references(file: Path, definitions: Collection[str]) -> None:
-    """Remove the references of all other definitions: of tasks that have changed or are no more."""
+    """Remove the references of all other definitions: of tasks that have changed or were removed."""
     earlier = read_references(file)
     current = {key: references for key, references in earlier.items() if key in definitions}
     if len(current) < len(earlier):
@@ -195,10 +195,10 @@ def keep_references(file: Path, definitions: Collection[str]) -> None:
 def _write(file: Path, references: References) -> None:
     ordered = sorted(references.items(), key=lambda item: (item[1].suite, item[1].task))
     write_atomically(file, (HEADER + "\n".join(_entry(key, entry) for key, entry in ordered)).encode())
-    named = {player.definition for task in references.values() for player in task.players}
-    for other in (file.parent / PLAYERS).glob(f"{file.stem}-*.json"):
-        if other.name not in named:
-            other.unlink()
+    in_use = {player.definition for task in references.values() for player in task.players}
+    for stale in (file.parent / PLAYERS).glob(f"{file.stem}-*.json"):
+        if stale.name not in in_use:
+            stale.unlink()
 
 
 HEADER = """\

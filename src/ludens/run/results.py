@@ -122,14 +122,15 @@ class SuiteResults:
         """Whether entrants met each other."""
         return any(task.motive for task in self.tasks.values())
 
+    def cells(self) -> Iterator[tuple[Row, str, Cell]]:
+        """Every entrant with the name and the results of each task that it played."""
+        return ((row, name, cell) for row in self.rows for name, cell in row.cells.items())
+
     @cached_property
     def comparable(self) -> frozenset[str]:
         """The tasks that an entrant played with the players whom the suite seats, as others did."""
         return frozenset(
-            name
-            for row in self.rows
-            for name, cell in row.cells.items()
-            if cell.task.seatings == self.tasks[name].seatings
+            name for _, name, cell in self.cells() if cell.task.seatings == self.tasks[name].seatings
         )
 
     @cached_property
@@ -159,9 +160,9 @@ class SuiteResults:
             for name in (a, b):
                 if (name, seatings) not in by_seed:
                     by_seed[name, seatings] = seed_means(cells[name].paired_values(metric), seatings)
-            left, right = by_seed[a, seatings], by_seed[b, seatings]
+            ours, theirs = by_seed[a, seatings], by_seed[b, seatings]
             clusters = joint_clusters(cells[a].episodes.clusters(), cells[b].episodes.clusters())
-            yield compare_seeds(metric, left, right, seatings, clusters, a=a, b=b, task=task.name)
+            yield compare_seeds(metric, ours, theirs, seatings, clusters, a=a, b=b, task=task.name)
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ class RunReader:
         metrics = {task.name: task.metrics for task in self.whole.tasks}
         tasks = {
             name: replace(task, metrics=metrics.get(name, task.metrics))
-            for name, task in self.plan.chosen.items()
+            for name, task in self.plan.tasks_by_name.items()
         }
         self._maker = RowMaker(tasks, self.whole.summary_metrics)
         self.left_out = self.whole.left_out(folder) if self.whole.left_out else frozenset()
@@ -244,7 +245,7 @@ class RunReader:
     def _open(self, direct: bool) -> None:
         maker = self._maker
         self._cells = {
-            (entrant, name): CellReader(entrant, task, self.folder, maker.measured[name])
+            (entrant, name): CellReader(entrant, task, self.folder, maker.metrics_of[name])
             for name, task in maker.tasks.items()
             for entrant in self.plan.playing(task)
         }
@@ -257,7 +258,7 @@ class RunReader:
         return not self._reader.direct
 
     def read(self, seconds: float = inf) -> bool:
-        """Read for so long, but at least one row; returns whether everything written so far was read."""
+        """Read for some seconds, but at least one row; returns whether all rows written so far were read."""
         until, number = inf, 1
         try:
             self._rows = self._rows or self._reader.read()
@@ -296,7 +297,7 @@ class RunReader:
         for entrant in plan.matches or plan.entrants:
             cells = {
                 name: reader.cell(plan.count(task), self.whole.anchors.get(name))
-                for name, task in plan.chosen.items()
+                for name, task in plan.tasks_by_name.items()
                 if (reader := take((entrant, name), None)) is not None
             }
             name, render = seated_name(entrant, plan.seated), (plan.theme, plan.size, plan.templates)
@@ -358,7 +359,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
         if not some or (summary.complete and len(some) < len(tasks)):
             continue
         if summary.combine is not None:
-            estimates = {name: cell.shown(metric) for name, cell in some.items()}
+            estimates = {name: cell.table_estimate(metric) for name, cell in some.items()}
             if all(estimate.n for estimate in estimates.values()):
                 summaries[summary.name] = summary.combine(estimates)
         elif metric is not None:

@@ -44,7 +44,7 @@ class Location(NamedTuple):
 
     @staticmethod
     def parse(text: str, shards: Iterable[str]) -> Location | None:
-        """From the text of `__str__`, which may come from anybody; None unless the shard is one of these."""
+        """From the text of `__str__`, which is untrusted; None unless the shard is one of these."""
         number, _, shard = text.partition("@")
         valid = number.isascii() and number.isdigit() and len(number) < 16
         return Location(shard or EPISODES, int(number)) if valid and (shard or EPISODES) in shards else None
@@ -119,7 +119,7 @@ class EpisodeRow:
 
     def to_json(self) -> bytes:
         """One line of the index; raises `TypeError` if a value of a metric cannot be written."""
-        filled = {name: value for name in _NAMES if (value := getattr(self, name)) != _DEFAULTS[name]}
+        filled = {name: value for name in _NAMES if (value := getattr(self, name)) != DEFAULTS[name]}
         for name in ("usage", "other_usage"):
             if name in filled:
                 filled[name] = [getattr(filled[name], part) for part in _USAGE]
@@ -140,26 +140,28 @@ class EpisodeRow:
     @staticmethod
     def from_dict(row: Mapping[str, Any]) -> EpisodeRow:
         """From a line of the index."""
-        known = dict(row)
+        values = dict(row)
         for name in ("usage", "other_usage"):
-            if name in known:
-                known[name] = Usage(*known[name])
-        if "values" in known:
-            known["values"] = [decoded(value) for value in known["values"]]
-        if "labels" in known:
-            known["labels"] = {metric: dict(label_counts(pairs)) for metric, pairs in known["labels"].items()}
-        return EpisodeRow(**known)
+            if name in values:
+                values[name] = Usage(*values[name])
+        if "values" in values:
+            values["values"] = [decoded(value) for value in values["values"]]
+        if "labels" in values:
+            values["labels"] = {
+                metric: dict(label_counts(pairs)) for metric, pairs in values["labels"].items()
+            }
+        return EpisodeRow(**values)
 
 
 _NAMES = tuple(f.name for f in fields(EpisodeRow))
 _USAGE = tuple(f.name for f in fields(Usage))
 _BARE = EpisodeRow("", "", "", 0, 0)
 _ALWAYS = object()
-_DEFAULTS = {
+DEFAULTS = {
     f.name: _ALWAYS if f.default is f.default_factory is MISSING else getattr(_BARE, f.name)
     for f in fields(EpisodeRow)
 }
-"""What need not be written; fields without a default are always written."""
+"""What need not be written of a row; fields without a default are always written."""
 
 
 class Outcome(NamedTuple):
@@ -244,7 +246,7 @@ class RowMaker:
     def __init__(self, tasks: Mapping[str, Task], extra: Sequence[Metric] = ()) -> None:
         self.tasks = tasks
         # The task's metrics first, and in place of others of the same name.
-        self.measured = {
+        self.metrics_of = {
             name: tuple({m.name: m for m in (*task.metrics, *extra, *task.metrics)}.values())
             for name, task in tasks.items()
         }
@@ -252,10 +254,10 @@ class RowMaker:
     @staticmethod
     def of(plan: Plan) -> RowMaker:
         """With the tasks and metrics of the plan's suite."""
-        return RowMaker(plan.chosen, suite(plan.suite).summary_metrics)
+        return RowMaker(plan.tasks_by_name, suite(plan.suite).summary_metrics)
 
     def make(self, job: Job, episode: Episode) -> EpisodeRow:
-        """The row of an episode, not yet stored. Metrics that fail are left for those who read it."""
+        """The row of an episode, not yet stored. Metrics that fail are computed when it is read."""
         row = self._facts(job, episode)
         if not row.void:
             try:
@@ -267,10 +269,10 @@ class RowMaker:
 
     def measure(self, row: EpisodeRow, episode: Episode) -> None:
         """Compute the metrics of an episode that is not void."""
-        played = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
-        measured = self.measured[row.task]
-        row.labels = {m.name: Counter(m.labels(played)) for m in measured if m.labels is not None}
-        row.values = [_value(metric, played) for metric in measured]
+        result = EpisodeResult(row.key, episode, entrant_seats(self.tasks[row.task], row.seating))
+        metrics_of_task = self.metrics_of[row.task]
+        row.labels = {m.name: Counter(m.labels(result)) for m in metrics_of_task if m.labels is not None}
+        row.values = [_value(metric, result) for metric in metrics_of_task]
 
     def _facts(self, job: Job, episode: Episode) -> EpisodeRow:
         seats = entrant_seats(self.tasks[job.task], job.seating)
@@ -292,9 +294,9 @@ class RowMaker:
         )  # fmt: skip
 
 
-def _value(metric: Metric, played: EpisodeResult) -> Any:
+def _value(metric: Metric, result: EpisodeResult) -> Any:
     """The value of an episode; one that is a number is a plain one, which every format can write."""
-    value = metric.value(played)
+    value = metric.value(result)
     return float(value) if metric.paired and value is not None else value
 
 
@@ -304,15 +306,15 @@ _SUFFIXES = (".py", ".md", ".toml", ".json", ".txt")
 
 def code_hash(maker: RowMaker) -> str:
     """A hash of the code that decides what is in rows: games, suites, and modules that define metrics."""
-    metrics = [metric for measured in maker.measured.values() for metric in measured]
+    metrics = [metric for some in maker.metrics_of.values() for metric in some]
     functions = (part for metric in metrics for part in (metric.value, metric.labels))
     modules = {name for part in functions for name in _modules(part)}
-    known = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
-    names = {task: [metric.name for metric in measured] for task, measured in maker.measured.items()}
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(modules))
+    names = {task: [metric.name for metric in some] for task, some in maker.metrics_of.items()}
     digest = blake2b(orjson.dumps(names), digest_size=12)
     root = Path(__file__).parents[1]
     digest.update(_source_hash(root))
-    for file in known:
+    for file in files:
         if file is not None and root not in (path := Path(file)).parents and path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -19,7 +19,7 @@ from ludens.core.random import stream
 if TYPE_CHECKING:
     import numpy as np
 
-LEVEL = 0.95
+LEVEL, POWER = 0.95, 0.8
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 # With fewer values resamples are too similar to estimate the tails; with more than BCA_UP_TO values the
@@ -62,6 +62,14 @@ class Estimate:
         low = self.low if isnan(self.low) else max(self.low, min(bounds[0], self.mean))
         high = self.high if isnan(self.high) else min(self.high, max(bounds[1], self.mean))
         return replace(self, low=low, high=high)
+
+    def interval(self) -> dict[str, float | None]:
+        """Mean, low and high end; None where a number is not finite."""
+        return {name: finite(getattr(self, name)) for name in ("mean", "low", "high")}
+
+
+def finite(number: float) -> float | None:
+    return number if isfinite(number) else None
 
 
 UNKNOWN = Estimate(nan, nan, nan, 0, nan)
@@ -203,7 +211,7 @@ def normalised(
     equal. An anchor given as a number is exact. The high anchor may be below the low one, for scores where
     lower is better.
     """
-    low, high = _known(low_anchor), _known(high_anchor)
+    low, high = _as_estimate(low_anchor), _as_estimate(high_anchor)
     gap = high.mean - low.mean
     if gap == 0:
         return Estimate(nan, nan, nan, x.n, nan)
@@ -259,7 +267,7 @@ def weighted_sum(parts: Sequence[Estimate], weights: Sequence[float]) -> Estimat
     return Estimate(centre, centre - down, centre + up, sum(part.n for part in parts), error)
 
 
-def _known(anchor: Estimate | float) -> Estimate:
+def _as_estimate(anchor: Estimate | float) -> Estimate:
     return anchor if isinstance(anchor, Estimate) else exactly(anchor)
 
 
@@ -338,12 +346,12 @@ def classification(pairs: Iterable[tuple[str | Set[str], str | None]]) -> Classi
     counts as the truth; a wrong one is divided equally among the right labels.
     """
     cells: defaultdict[tuple[str, str | None], list[float]] = defaultdict(list)
-    right = asked = unreadable = 0
+    right = total = unreadable = 0
     for truth, answer in pairs:
         accepted = {truth} if isinstance(truth, str) else truth
         if not accepted:
             raise ValueError("the truth needs at least one label")
-        asked += 1
+        total += 1
         right += answer in accepted
         unreadable += answer is None
         if answer is not None and answer in accepted:
@@ -358,7 +366,7 @@ def classification(pairs: Iterable[tuple[str | Set[str], str | None]]) -> Classi
     per_label = {label: _score(confusion, i) for i, label in enumerate(labels)}
     macro = fsum(score.f1 for score in per_label.values()) / len(labels) if labels else nan
     return Classification(
-        rate(right, asked), per_label, macro, labels, (*labels, UNREADABLE), confusion, unreadable
+        rate(right, total), per_label, macro, labels, (*labels, UNREADABLE), confusion, unreadable
     )
 
 
@@ -373,7 +381,6 @@ MAX_DISTINCT = 200
 """With more distinct differences, Student's t replaces the sign-flip test: they agree."""
 SUBSETS = 9_999
 
-Tally = tuple[int, int]
 K = TypeVar("K", bound=Hashable)
 
 
@@ -516,8 +523,8 @@ def clustered_mean(clusters: Iterable[Sequence[float]], *, bounds: Bounds | None
     return Estimate(centre, min(low, centre), max(high, centre), n, error).within(limits)
 
 
-def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | None:
-    """How many more games each player needs until the observed difference is significant.
+def games_needed(a: Estimate, b: Estimate | float) -> int | None:
+    """How many more games each player needs to show the observed difference with 80% probability.
 
     0 if it is significant (at 95%) already; None if the means are equal or unknown. For players on shared
     seeds pass their paired difference and 0.0: the answer counts seeds, and is smaller.
@@ -525,66 +532,51 @@ def games_needed(a: Estimate, b: Estimate | float, power: float = 0.8) -> int | 
     Args:
         a: One player.
         b: The other player, or a number.
-        power: The probability that this many games show the difference.
     """
-    if not 0 < power < 1:
-        raise ValueError(f"power must be between 0 and 1, not {power}")
-    other = _known(b)
-    apart = abs(a.mean - other.mean)
-    if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(other.standard_error):
+    second = _as_estimate(b)
+    apart = abs(a.mean - second.mean)
+    if apart == 0 or isnan(apart) or isnan(a.standard_error) or isnan(second.standard_error):
         return None
-    if apart > Z * hypot(a.standard_error, other.standard_error):
+    if apart > Z * hypot(a.standard_error, second.standard_error):
         return 0
     # va / (na + g) + vb / (nb + g) = target, solved for g.
-    target = (apart / (Z + NormalDist().inv_cdf(power))) ** 2
-    va, vb = a.n * a.standard_error**2 / target, other.n * other.standard_error**2 / target
-    half = (va + vb - a.n - other.n) / 2
-    more = half + sqrt(max(half**2 + va * other.n + vb * a.n - a.n * other.n, 0.0))
+    target = (apart / (Z + NormalDist().inv_cdf(POWER))) ** 2
+    va, vb = a.n * a.standard_error**2 / target, second.n * second.standard_error**2 / target
+    half = (va + vb - a.n - second.n) / 2
+    more = half + sqrt(max(half**2 + va * second.n + vb * a.n - a.n * second.n, 0.0))
     return max(0, ceil(more - 1e-9))
 
 
 def indistinguishable(
-    image: Tally | Mapping[K, bool], blind: Tally | Mapping[K, bool], what: str = "accuracy"
+    image: Mapping[K, bool], blind: Mapping[K, bool], metric: str = "accuracy"
 ) -> tuple[bool, str]:
     """Whether accuracy with pictures and without cannot be distinguished, and a sentence that says so.
 
-    Tallies (right, asked) are compared by Fisher's exact test; answers by key by McNemar's exact test on the
-    shared keys. Both are conservative: they err towards "not distinguishable".
+    Answers (right or wrong, by key) are compared by McNemar's exact test on the shared keys; where no key is
+    shared, all of them by Fisher's exact test. Both are conservative: they err towards "not distinguishable".
     """
-    where = ""
-    shared: list[K] = []
-    if isinstance(image, Mapping) and isinstance(blind, Mapping):
-        shared = [key for key in image if key in blind]
-        if shared:
-            gained = sum(bool(image[key]) and not blind[key] for key in shared)
-            lost = sum(bool(blind[key]) and not image[key] for key in shared)
-            n = gained + lost
-            # Subsets of n by size, up to the rarer outcome: importing scipy.stats takes a second.
-            subsets = accumulate(range(min(gained, lost)), lambda c, k: c * (n - k) // (k + 1), initial=1)
-            p = min(1.0, 2 * sum(subsets) / 2**n)
-            image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
-            where = f" on the {len(shared)} shared episodes"
-    (right, asked), (blind_right, blind_asked) = _tally(image), _tally(blind)
-    if not asked or not blind_asked:
+    if not image or not blind:
         return True, "there are no answers with and without pictures to compare."
-    if not shared:
+    shared = [key for key in image if key in blind]
+    if shared:
+        image, blind = {key: image[key] for key in shared}, {key: blind[key] for key in shared}
+    (right, total), (blind_right, blind_total) = ((sum(each.values()), len(each)) for each in (image, blind))
+    if shared:
+        gained = sum(image[key] and not blind[key] for key in shared)
+        lost = sum(blind[key] and not image[key] for key in shared)
+        n = gained + lost
+        # Subsets of n by size, up to the rarer outcome: importing scipy.stats takes a second.
+        subsets = accumulate(range(min(gained, lost)), lambda c, k: c * (n - k) // (k + 1), initial=1)
+        p, where = min(1.0, 2 * sum(subsets) / 2**n), f" on the {len(shared)} shared episodes"
+    else:
         from scipy import stats
 
-        table = [[right, asked - right], [blind_right, blind_asked - blind_right]]
-        p = float(stats.fisher_exact(table).pvalue)
-    seen = f"{right / asked:.1%} with pictures ({right}/{asked})"
-    unseen = f"{blind_right / blind_asked:.1%} blind ({blind_right}/{blind_asked})"
+        table = [[right, total - right], [blind_right, blind_total - blind_right]]
+        p, where = float(stats.fisher_exact(table).pvalue), ""
+    with_pictures = f"{right / total:.1%} with pictures ({right}/{total})"
+    without = f"{blind_right / blind_total:.1%} blind ({blind_right}/{blind_total})"
     chance = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     if p >= 1 - LEVEL:
-        return True, f"{what} {seen} is not distinguishable from {unseen}{where}, {chance}."
-    side = "above" if right / asked > blind_right / blind_asked else "below"
-    return False, f"{what} {seen} is {side} {unseen}{where}, {chance}."
-
-
-def _tally(answers: Tally | Mapping[Any, bool]) -> Tally:
-    if isinstance(answers, Mapping):
-        return sum(map(bool, answers.values())), len(answers)
-    right, asked = answers
-    if not 0 <= right <= asked:
-        raise ValueError(f"{right} right of {asked} asked")
-    return int(right), int(asked)
+        return True, f"{metric} {with_pictures} is not distinguishable from {without}{where}, {chance}."
+    side = "above" if right / total > blind_right / blind_total else "below"
+    return False, f"{metric} {with_pictures} is {side} {without}{where}, {chance}."

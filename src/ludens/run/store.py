@@ -42,8 +42,8 @@ _OWNER = "owner"
 class Destination(NamedTuple):
     folder: str
     owner: str
-    """The contents of the file `owner` there: a worker that does not find them has another folder of that
-    name, or belongs to a process that does not own the run any more."""
+    """The contents of the file `owner` there: a worker that does not find them sees another folder of
+    that name, or belongs to a process that no longer owns the run."""
     jobs_hash: str
 
 
@@ -95,7 +95,7 @@ class ShardWriter:
 class Store:
     """The folder of one run, opened for writing.
 
-    If it is `durable`, every episode is on the disk when `save` returns: people do not play one again.
+    If it is `durable`, every episode is on the disk when `save` returns: people do not repeat a game.
     """
 
     def __init__(self, folder: Path, plan: Plan, durable: bool = False) -> None:
@@ -121,7 +121,7 @@ class Store:
             _check_same_plan(folder, plan)
         else:
             partial = folder / "run.json.part"  # left behind by a crash while it is written
-            if any(other != partial for other in folder.iterdir()):
+            if any(path != partial for path in folder.iterdir()):
                 raise BadOption(f"the folder {str(folder)!r} is not empty and contains no run.")
             try:
                 write_atomically(file, plan.to_json())
@@ -291,21 +291,17 @@ def read_finished(folder: Path) -> int | None:
         return -1
 
 
-def read_progress(folder: Path, plan: Plan | None = None) -> tuple[set[str], Counter[str]]:
-    """The keys of the finished episodes of a run, and how often each key was void.
-
-    If a plan is given, episodes that do not belong to it raise `BadFile`.
-    """
-    if not (folder / "run.json").exists():
-        return set(), Counter()
-    return _read(_progress, folder, plan or read_plan(folder), check=plan is not None)
+def read_progress(folder: Path) -> tuple[set[str], Counter[str]]:
+    """The keys of the finished episodes of a run, and how often each key was void."""
+    return _read(_progress, folder) if (folder / "run.json").exists() else (set(), Counter())
 
 
-def _read(read: Callable[[RowReader], T], folder: Path, plan: Plan, check: bool) -> T:
+def _read(read: Callable[[RowReader], T], folder: Path) -> T:
+    plan = read_plan(folder)
     try:
-        return read(RowReader(folder, plan, None, check=check))
+        return read(RowReader(folder, plan, None, check=False))
     except StaleIndex:
-        return read(RowReader(folder, plan, None, check=check, direct=True))
+        return read(RowReader(folder, plan, None, check=False, direct=True))
 
 
 def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
@@ -319,7 +315,7 @@ def _progress(reader: RowReader) -> tuple[set[str], Counter[str]]:
 
 def read_places(folder: Path) -> list[RowDict]:
     """Key, status and place of every episode of a run, void ones included, in the order they were written."""
-    return _read(lambda reader: list(reader.read()), folder, read_plan(folder), check=False)
+    return _read(lambda reader: list(reader.read()), folder)
 
 
 def _check_same_plan(folder: Path, plan: Plan) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -62,7 +62,7 @@ class EpisodeResult:
 def cluster_of(episode: Episode) -> str:
     """What an episode shares with others: its cluster, or its moves where the seed decides nothing else.
 
-    Empty if it stands for itself, or its game or pictures are not here.
+    Empty if it shares nothing, or its game or pictures are not installed.
     """
     try:
         game = _game(episode.game, orjson.dumps(episode.options))
@@ -119,17 +119,17 @@ class Metric:
     def limits(self) -> Bounds:
         return self.bounds or ((0.0, 1.0) if self.percent else (-inf, inf))
 
-    def observations(self, played: Iterable[EpisodeResult]) -> list[Observation]:
+    def observations(self, results: Iterable[EpisodeResult]) -> list[Observation]:
         """Group and value of every episode that counts; of twins the seed, which tells the pair, and the
         cluster."""
-        some = list(played)
+        some = list(results)
         seeds, clusters = [one.seed for one in some], [cluster_of(one.episode) for one in some]
         groups = list(zip(seeds, clusters, strict=True)) if self.twins else groups_of(seeds, clusters)
         values = map(self.value, some)
         return [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
 
-    def estimate(self, played: Iterable[EpisodeResult]) -> Estimate:
-        return self.over(self.observations(played))
+    def estimate(self, results: Iterable[EpisodeResult]) -> Estimate:
+        return self.over(self.observations(results))
 
     def over(self, observations: Sequence[Observation]) -> Estimate:
         """The metric over values of episodes, with an interval within the limits."""
@@ -141,7 +141,7 @@ class Metric:
 
 
 def fact(name: str) -> Callable[[EpisodeResult], Any]:
-    return lambda played: played.episode.facts[name]
+    return lambda result: result.episode.facts[name]
 
 
 def mean_of(
@@ -160,10 +160,7 @@ def mean_of(
     """
 
     def combine(observations: Sequence[Observation]) -> Estimate:
-        groups = _grouped(observations)
-        if _clustered(observations):
-            return clustered_mean(groups, bounds=metric.limits)
-        return seat_swapped(groups, bounds=metric.limits)
+        return mean_over_groups(observations, metric.limits)
 
     metric = Metric(name, value, combine, percent=percent, bounds=bounds, **rest)
     return metric
@@ -172,39 +169,36 @@ def mean_of(
 def rate_of(name: str, holds: Callable[[EpisodeResult], bool | None], **rest: Any) -> Metric:
     """The proportion of episodes in which something holds; those of one seed or cluster may be correlated."""
 
-    def value(played: EpisodeResult) -> float | None:
-        held = holds(played)
-        return None if held is None else 1.0 if held else 0.0
+    def value(result: EpisodeResult) -> float | None:
+        outcome = holds(result)
+        return None if outcome is None else 1.0 if outcome else 0.0
 
-    def combine(observations: Sequence[Observation]) -> Estimate:
-        groups = _grouped(observations)
-        if _clustered(observations):
-            return clustered_mean(groups, bounds=(0.0, 1.0))
-        return seat_swapped_rate([[value == 1.0 for value in group] for group in groups])
-
-    return Metric(name, value, combine, percent=True, **rest)
+    return Metric(name, value, partial(mean_over_groups, rate=True), percent=True, **rest)
 
 
-def _grouped(observations: Sequence[Observation]) -> list[list[float]]:
+def mean_over_groups(
+    observations: Sequence[Observation], bounds: Bounds = (0.0, 1.0), rate: bool = False
+) -> Estimate:
+    """The mean over groups of episodes; with `rate`, the values are 0 and 1."""
     groups: dict[Any, list[float]] = {}
     for group, value in observations:
         groups.setdefault(group, []).append(value)
-    return list(groups.values())
+    if any(isinstance(group, str) for group in groups):
+        return clustered_mean(groups.values(), bounds=bounds)
+    if rate:
+        return seat_swapped_rate([[value == 1.0 for value in values] for values in groups.values()])
+    return seat_swapped(groups.values(), bounds=bounds)
 
 
-def _clustered(observations: Sequence[Observation]) -> bool:
-    return any(isinstance(group, str) for group, _ in observations)
-
-
-def own_return(played: EpisodeResult) -> float:
+def own_return(result: EpisodeResult) -> float:
     """The mean return over the seats of the agent under measurement."""
-    return sum(played.episode.returns[seat] for seat in played.seats) / len(played.seats)
+    return sum(result.episode.returns[seat] for seat in result.seats) / len(result.seats)
 
 
-def won(played: EpisodeResult) -> bool:
+def won(result: EpisodeResult) -> bool:
     """Whether the agent under measurement has a higher return than all others."""
-    others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
-    return own_return(played) > max(others, default=0.0)
+    rivals = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
+    return own_return(result) > max(rivals, default=0.0)
 
 
 RETURN = mean_of("return", own_return)
@@ -228,7 +222,7 @@ class Task:
     blindable: bool = True
     """Whether a blind control makes sense: the picture should matter."""
     radar: tuple[str, ...] = ()
-    """Metrics that reports draw around one circle: how often players did this and that."""
+    """Counts of behaviour that reports draw in one radar chart."""
     curve: str = ""
     """Tasks with the same text here differ in one setting: reports draw them as points of one curve."""
     motive: Motive | None = None
@@ -245,7 +239,7 @@ class Task:
     @property
     def opponents(self) -> list[str]:
         """The specs of the players in the seats that are not measured."""
-        return sorted({who for seating in self.seatings for who in seating.values()} - {MODEL, RIVAL})
+        return sorted({player for seating in self.seatings for player in seating.values()} - {MODEL, RIVAL})
 
     def placed(self, index: int) -> tuple[int, int]:
         """Seed and seating of the episode with this index: every seed is played once in every seating."""
@@ -253,7 +247,7 @@ class Task:
 
 
 def entrant_seats(task: Task, seating: int) -> tuple[str, ...]:
-    return tuple(seat for seat, who in task.seatings[seating].items() if who == MODEL)
+    return tuple(seat for seat, player in task.seatings[seating].items() if player == MODEL)
 
 
 def given_seats(players: Mapping[str, str]) -> dict[str, str]:
@@ -275,9 +269,9 @@ def reseat(suite: str, tasks: Mapping[str, Task], players: Mapping[str, str]) ->
         if not having:
             seats = dict.fromkeys(seat for task in tasks.values() for seat in task.seatings[0])
             raise UnknownName(f"seat of {suite}", seat, seats)
-        if missing := [name for name in tasks if name not in having]:
+        if lacking := [name for name in tasks if name not in having]:
             raise BadOption(
-                f"{', '.join(missing)} of {suite} {'has' if len(missing) == 1 else 'have'} no seat {seat!r}: "
+                f"{', '.join(lacking)} of {suite} {'has' if len(lacking) == 1 else 'have'} no seat {seat!r}: "
                 f"choose tasks that have it with --tasks {','.join(having)}."
             )
     return {name: _reseat(task, players) for name, task in tasks.items()}
@@ -290,7 +284,7 @@ def _reseat(task: Task, players: Mapping[str, str]) -> Task:
         flags = " and ".join(f"--seat {seat}" for seat in players)
         raise BadOption(f"with {flags} no seat of {task.name!r} is left for the model: leave it a seat.")
     view = view_of(make(task.game), RenderOptions(), 0)
-    own = {seat for index in indices for seat, who in seatings[index].items() if who == MODEL}
+    own = {seat for index in indices for seat, player in seatings[index].items() if player == MODEL}
     return replace(
         task,
         seatings=tuple(seatings[index] for index in indices),
@@ -330,6 +324,14 @@ class Summary:
     """Whether it needs all of them; if not, it uses those that were played."""
     metric: Metric | None = None
     """The metric it summarises; by default the one that tables show of each task, normalised if anchored."""
+
+    def of(self, estimates: Mapping[str, Estimate], suite: Suite) -> Estimate | None:
+        """The number, from estimates by task; None if tasks that it needs have none."""
+        names = self.tasks or tuple(task.name for task in suite.tasks)
+        parts = {name: estimates[name] for name in names if name in estimates}
+        if self.combine is None or not parts or (self.complete and len(parts) < len(names)):
+            return None
+        return self.combine(parts)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,8 @@ class _Events(Tracker):
     def log(self, step: int, values: Mapping[str, float]) -> None:
         from tensorboard.compat.proto.summary_pb2 import Summary
 
-        named = [Summary.Value(tag=name, simple_value=value) for name, value in values.items()]
-        self._writer.add_event(self._event(wall_time=time(), step=step, summary=Summary(value=named)))
+        entries = [Summary.Value(tag=name, simple_value=value) for name, value in values.items()]
+        self._writer.add_event(self._event(wall_time=time(), step=step, summary=Summary(value=entries)))
         self._writer.flush()
 
     def finish(self) -> None:
@@ -107,25 +107,25 @@ def open_tracker(spec: str, name: str, config: Mapping[str, Any], first: int = 0
 def track_results(results: Results, spec: str) -> int:
     """Log the results of runs, one run of the tracker for each entrant; returns how many."""
     count = 0
-    for played in results.suites:
-        for row in played.rows:
+    for suite_results in results.suites:
+        for row in suite_results.rows:
             values: dict[str, float] = {}
             for task, cell in row.cells.items():
                 if not cell.episodes:
                     continue
                 for metric in cell.task.metrics:
-                    estimate = cell.shown(metric)
-                    named = f"{task}/{metric.name}"
+                    estimate = cell.table_estimate(metric)
+                    key = f"{task}/{metric.name}"
                     ends = {
-                        named: estimate.mean,
-                        f"{named}/low": estimate.low,
-                        f"{named}/high": estimate.high,
+                        key: estimate.mean,
+                        f"{key}/low": estimate.low,
+                        f"{key}/high": estimate.high,
                     }
                     values |= {name: value for name, value in ends.items() if isfinite(value)}
                 values[f"{task}/episodes"] = float(len(cell.episodes))
                 values[f"{task}/tokens"] = float(cell.usage.tokens)
-            config = {"suite": played.suite.name, "spec": row.spec, "seated": dict(row.seated)}
-            tracker = open_tracker(spec, f"{played.suite.name} {row.name}", config)
+            config = {"suite": suite_results.suite.name, "spec": row.spec, "seated": dict(row.seated)}
+            tracker = open_tracker(spec, f"{suite_results.suite.name} {row.name}", config)
             tracker.log(0, values)
             tracker.finish()
             count += 1

@@ -29,11 +29,16 @@ def plan_accesses(plan: Plan) -> Iterator[Access]:
     for access in option_accesses(suite_options(plan.suite), suite.options, suite.name):
         if access.touch is not Touch.PLAYER:  # it sits in a task below
             yield access
-    games = {task.game: GAMES.get(parse_spec(task.game).name) for task in plan.chosen.values()}
-    for task in plan.chosen.values():
+    yield from _task_accesses(plan)
+
+
+def _task_accesses(plan: Plan, models: bool = True) -> Iterator[Access]:
+    """What the games and the players of all tasks name; without models where nothing asks them."""
+    for task in plan.tasks_by_name.values():
         yield from game_accesses(task.game)
         for spec in sorted({*task.opponents, *plan.players}):
-            yield from player_accesses(spec, games[task.game])
+            if models or not is_model(spec):
+                yield from player_accesses(spec, GAMES.get(parse_spec(task.game).name))
 
 
 def to_confirm(plan: Plan) -> list[str]:
@@ -56,13 +61,7 @@ def check_packed(plan: Plan) -> None:
     for text in suite.options.values():  # before the suite makes games of them
         for spec in _games_in(text):
             _refuse(game_accesses(spec))
-    for task in plan.chosen.values():
-        _refuse(game_accesses(task.game))
-        game = GAMES.get(parse_spec(task.game).name)
-        players = task.opponents
-        for spec in sorted({*players, *plan.players}):
-            if not is_model(spec):
-                _refuse(player_accesses(spec, game))
+    _refuse(_task_accesses(plan, models=False))
 
 
 def _refuse(accesses: Iterable[Access], but: Touch | None = None) -> None:

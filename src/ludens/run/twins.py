@@ -9,8 +9,8 @@ from typing import Any
 
 from ludens.core.twins import MARKS, pair_of
 from ludens.run.comparisons import Place
-from ludens.run.stats import Estimate, clustered_mean, seat_swapped, seat_swapped_rate
-from ludens.run.task import EpisodeResult, Group, Metric, Observation, groups_of
+from ludens.run.stats import Estimate
+from ludens.run.task import EpisodeResult, Metric, Observation, groups_of, mean_over_groups
 
 Marks = str
 """One sign per answer that differs between the worlds: `1` where it is right, else `0`."""
@@ -44,11 +44,11 @@ def both_of(
         name: Name of the metric.
     """
 
-    def value(played: EpisodeResult) -> Marks | None:
+    def value(result: EpisodeResult) -> Marks | None:
         if right is None:
-            marks: Marks | None = played.episode.facts.get(MARKS)
+            marks: Marks | None = result.episode.facts.get(MARKS)
             return marks
-        answer = right(played)
+        answer = right(result)
         return None if answer is None else "1" if answer else "0"
 
     return Metric(
@@ -73,15 +73,10 @@ def _combine(observations: Sequence[Observation]) -> Estimate:
         if first and len(first) == len(second)
     }
     groups = groups_of(list(complete), [clusters[pair] for pair in complete])
-    pairs = list(complete.values())
-    if any(isinstance(group, str) for group in groups):
-        alike: defaultdict[Group, list[float]] = defaultdict(list)
-        for group, scores in zip(groups, pairs, strict=True):
-            alike[group] += scores
-        return clustered_mean(alike.values(), bounds=(0.0, 1.0))
-    if all(score in (0.0, 1.0) for scores in pairs for score in scores):
-        return seat_swapped_rate([[score == 1.0 for score in scores] for scores in pairs])
-    return seat_swapped(pairs, bounds=(0.0, 1.0))
+    scores: list[Observation] = [
+        (group, score) for group, some in zip(groups, complete.values(), strict=True) for score in some
+    ]
+    return mean_over_groups(scores, rate=all(score in (0.0, 1.0) for _, score in scores))
 
 
 def with_twins(game: str) -> str:

@@ -98,8 +98,8 @@ def verification_text(folder: Path) -> str:
     if verified.proven == verified.planned:
         return f"verified: all {verified.planned:,} episodes, on {when}."
     if verified.finished:
-        missing = verified.planned - verified.present
-        return f"not verified: {missing:,} of {verified.planned:,} episodes were missing on {when}."
+        absent = verified.planned - verified.present
+        return f"not verified: {absent:,} of {verified.planned:,} episodes were missing on {when}."
     share = f"{verified.proven:,} of {verified.planned:,} planned episodes"
     return f"verified: {share}, on {when}; the run is unfinished."
 
@@ -143,7 +143,7 @@ _EPISODES_PER_WORKER = 32
 """Fewer are not worth the start of a process."""
 
 
-class Outcome(NamedTuple):
+class LineCheck(NamedTuple):
     """What the verification of one episode has shown."""
 
     key: str
@@ -179,7 +179,7 @@ class RunVerification:
 
     @property
     def ok(self) -> bool:
-        """Whether everything that is there was verified, and everything that was played is there."""
+        """Whether all stored episodes were verified, and no episode that was played is missing."""
         return not self.failures and not (self.finished and self.missing)
 
 
@@ -192,11 +192,11 @@ def verify_run(
 ) -> RunVerification:
     """Verify every episode of a run, and that all are there, and write `verified.json`.
 
-    In so many worker processes; by default one per core, if there is enough to do. With `reenacts`, bots must
-    also choose their moves again (`run.reenact`).
+    `workers` is the number of processes; by default one per core, if there is enough to do. With `reenacts`,
+    bots must also choose their moves again (`run.reenact`).
     """
     before, plan = hash_run(folder), read_plan(folder)
-    lines = [(head, location) for head, location, _ in LineReader(folder, repeated=True).read()]
+    lines = [(line.head, line.location) for line in LineReader(folder).read()]
     suite(plan.suite)  # raises if it is not registered: workers import it
     result, places = _survey(folder, plan, lines)
     chunks = [places[start : start + _VERIFY_CHUNK] for start in range(0, len(places), _VERIFY_CHUNK)]
@@ -236,11 +236,11 @@ def _survey(
     """Which episodes are there, before any is verified, and the places of the lines to verify."""
     if not lines:
         raise BadFile(f"{str(folder)!r} contains no episodes.")
-    keys, finished = {job.key for job in plan.jobs}, read_finished(folder)
-    result = RunVerification(len(lines), planned=len(keys), finished=finished is not None)
-    played, places = set[str](), list[Location]()
+    keys, recorded = {job.key for job in plan.jobs}, read_finished(folder)
+    result = RunVerification(len(lines), planned=len(keys), finished=recorded is not None)
+    finished_keys, places = set[str](), list[Location]()
     for number, (head, location) in enumerate(lines, 1):
-        if head.key in played:
+        if head.key in finished_keys:
             result.repeated.append(head.key)
             result.failures.append((head.key, f"line {number} repeats an episode that was finished before."))
             continue
@@ -249,12 +249,12 @@ def _survey(
         if head.key not in keys:
             result.unplanned.append(head.key)
         if not head.void:
-            played.add(head.key)
-    result.present = len(played & keys)
-    result.missing = [job.key for job in plan.jobs if job.key not in played]
-    if finished not in (None, len(keys)):
+            finished_keys.add(head.key)
+    result.present = len(finished_keys & keys)
+    result.missing = [job.key for job in plan.jobs if job.key not in finished_keys]
+    if recorded not in (None, len(keys)):
         reason = (
-            f"{len(keys):,} episodes are planned, but {FINISHED} says {finished:,}: one of them was edited."
+            f"{len(keys):,} episodes are planned, but {FINISHED} says {recorded:,}: one of them was edited."
         )
         result.failures.append(("run.json", reason))
     return result, places
@@ -262,7 +262,7 @@ def _survey(
 
 def _outcomes(
     folder: Path, plan: Plan, chunks: Sequence[list[Location]], workers: int, reenacts: bool
-) -> Iterator[list[Outcome]]:
+) -> Iterator[list[LineCheck]]:
     if workers < 2:
         verifier = _LineVerifier(folder, plan, reenacts)
         yield from map(verifier.verify, chunks)
@@ -281,10 +281,10 @@ class _LineVerifier:
     def __init__(self, folder: Path, plan: Plan, reenacts: bool) -> None:
         self._folder, self._check, self._reenacts = folder, PlanCheck(folder, plan), reenacts
 
-    def verify(self, places: Sequence[Location]) -> list[Outcome]:
+    def verify(self, places: Sequence[Location]) -> list[LineCheck]:
         return [self._verify(location) for location in places]
 
-    def _verify(self, location: Location) -> Outcome:
+    def _verify(self, location: Location) -> LineCheck:
         head, data = split_line(raw_line(self._folder, location))
         try:
             episode = read_record(self._folder, head, data).episode
@@ -297,9 +297,9 @@ class _LineVerifier:
                     raise ReplayMismatch(f"{where} has no reply of the model.")
             verified = verify(completed := self._check.completed(head, episode))
             again = reenact(completed) if self._reenacts and not head.void else None
-            return Outcome(head.key, verified, head.void, again)
+            return LineCheck(head.key, verified, head.void, again)
         except LudensError as error:
-            return Outcome(head.key, str(error), head.void)
+            return LineCheck(head.key, str(error), head.void)
 
 
 _verifier: _LineVerifier
@@ -311,7 +311,7 @@ def _start_worker(folder: Path, plan: bytes, suite_name: str, reenacts: bool) ->
     _verifier = _LineVerifier(folder, Plan.from_json(plan), reenacts)
 
 
-def _verify_in_worker(places: list[Location]) -> list[Outcome]:
+def _verify_in_worker(places: list[Location]) -> list[LineCheck]:
     return _verifier.verify(places)
 
 
@@ -323,15 +323,15 @@ _TRIES = 8
 class RepairResult:
     """What a repair has found and done."""
 
-    done: int = 0
+    valid: int = 0
     planned: int = 0
     moved: dict[Path, list[tuple[int, str]]] = field(default_factory=dict)
     """By the file to which they were moved: number of each line, and why."""
 
     @property
-    def missing(self) -> int:
+    def missing_episodes(self) -> int:
         """Episodes that `ludens resume` will play."""
-        return self.planned - self.done
+        return self.planned - self.valid
 
 
 def repair(folder: Path) -> RepairResult:
@@ -339,20 +339,20 @@ def repair(folder: Path) -> RepairResult:
 
     If `run.json` was edited, lines are not at fault: `PlanEdited` is raised and nothing is moved.
     """
-    plan, done = read_plan(folder), set[str]()
+    plan, valid = read_plan(folder), set[str]()
     check = PlanCheck(folder, plan)
     result = RepairResult(0, plan.total())
     for shard in shards_of(folder):
         if shard == PARQUET:  # `compact` has checked it
-            done.update(head.key for head, *_ in LineReader(folder).shard(shard) if not head.void)
+            valid.update(line.head.key for line in LineReader(folder).shard(shard) if not line.head.void)
             continue
         bad = set_aside(
             folder / shard,
             LINE_START,
-            lambda line: done.update(_finished_key(folder, check, line, done)),
+            lambda line: valid.update(_finished_key(folder, check, line, valid)),
         )
         result.moved[bad_lines(folder / shard)] = bad
-    result.done = len(done)
+    result.valid = len(valid)
     return result
 
 
@@ -411,12 +411,12 @@ def _complete_end(line: bytes, start: bytes, check: Callable[[bytes], object]) -
     return b""
 
 
-def _finished_key(folder: Path, check: PlanCheck, line: bytes, done: Container[str]) -> Iterator[str]:
+def _finished_key(folder: Path, check: PlanCheck, line: bytes, earlier: Container[str]) -> Iterator[str]:
     """The key of a valid line, if its episode is finished; those in `done` must not occur again."""
     head, data = split_line(line)
     record = read_record(folder, head, data)
     check.check(head, record.episode)
-    if head.key in done:
+    if head.key in earlier:
         raise BadFile(f"repeats {head.key!r}, which was finished before")
     if not head.void:
         yield head.key

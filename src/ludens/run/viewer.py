@@ -283,14 +283,14 @@ class Panel:
 
 @dataclass
 class SizeLimit:
-    """How many more characters of pictures and prompts a page may contain."""
+    """The number of characters of pictures and prompts that a page may still contain."""
 
-    left: int
+    remaining: int
 
     def take(self, size: int) -> bool:
-        """Whether there is room for something, and if so count its size."""
-        fits = self.left > 0
-        self.left -= size if fits else 0
+        """Count the size of something if there is room for it; returns whether there is."""
+        fits = self.remaining > 0
+        self.remaining -= size if fits else 0
         return fits
 
 
@@ -311,7 +311,7 @@ def embed(
                 shown_steps.append(_embed_step(replayed, index, limit, system_prompts))
     except UsageError as failure:
         problem = problem or str(failure)
-    reveal = replayed.reveal if limit.left > 0 else ()
+    reveal = replayed.reveal if limit.remaining > 0 else ()
     limit.take(sum(len(picture.src) for _, picture in reveal))
     return Panel(replayed, shown_steps, f"Not verified: {problem}" if problem else "", reveal=reveal)
 
@@ -319,7 +319,7 @@ def embed(
 def _embed_step(
     replayed: EpisodeReplay, index: int, limit: SizeLimit, system_prompts: dict[str, str]
 ) -> ShownStep:
-    has_room = limit.left > 0
+    has_room = limit.remaining > 0
     source: PictureSource = (lambda picture, *_: data_uri(picture)) if has_room else (lambda *_: "")
     step = replayed.step(index, source, replayed.moves(index) or [main_seat(replayed.episode)])
     seats = []
@@ -361,8 +361,8 @@ def data_uri(picture: Picture) -> str:
 
     from ludens.draw import Picture as Drawn
 
-    drawn = picture if isinstance(picture, Drawn) else Drawn.from_bytes(picture.png())
-    image = drawn.image()
+    own = picture if isinstance(picture, Drawn) else Drawn.from_bytes(picture.png())
+    image = own.image()
     if image.mode != "P":
         image = image.quantize(128, method=Image.Quantize.MEDIANCUT)
     out = io.BytesIO()
@@ -412,26 +412,30 @@ def outcome_of(game: Game, episode: Episode, seat: str, specs: Mapping[str, str]
         game: The game.
         episode: What was played; nothing is said about one that is void.
         seat: Whose end it is.
-        specs: Seat to player; without the other seats where it is not told who they are.
+        specs: Seat to player; without the other seats if the person may not know the players.
     """
     if episode.status == "void":
         return ""
     own, returns = episode.returns[seat], episode.returns
-    others = {each: value for each, value in returns.items() if each != seat}
+    rivals = {each: value for each, value in returns.items() if each != seat}
     after = f"after {plural(len({move.step for move in episode.moves}), 'move')}"
     if game.question:
         return {1.0: "Right.", 0.0: "Wrong."}.get(own, f"You scored {own:.0%}.")
-    if not others:
+    if not rivals:
         return f"You scored {own:g} {after}."
     if game.cooperative:
         return f"Together you scored {own:g} {after}."
-    if len(others) == 1 and abs(sum(returns.values())) < 1e-9:
-        [other] = others
-        who = _player(other, specs)
-        if own == returns[other]:
-            return f"You drew with {who} {after}."
-        return f"You won against {who} {after}." if own > returns[other] else f"You lost to {who} {after}."
-    scores = ", ".join(f"{_player(each, specs)} {value:g}" for each, value in others.items())
+    if len(rivals) == 1 and abs(sum(returns.values())) < 1e-9:
+        [rival] = rivals
+        opponent = _player(rival, specs)
+        if own == returns[rival]:
+            return f"You drew with {opponent} {after}."
+        return (
+            f"You won against {opponent} {after}."
+            if own > returns[rival]
+            else f"You lost to {opponent} {after}."
+        )
+    scores = ", ".join(f"{_player(each, specs)} {value:g}" for each, value in rivals.items())
     return f"You scored {own:g} {after}; the others: {scores}."
 
 

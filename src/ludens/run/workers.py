@@ -382,7 +382,7 @@ class _WorkerProcess:
             self.dead = True
             for task in self._reserving:
                 task.cancel()
-            for expected in list(self._reserved):  # nobody knows what these calls have consumed
+            for expected in list(self._reserved):  # what these calls have consumed is unknown
                 self._settle(_Settle(expected, expected))
             for future in self._pending.values():
                 if not future.done():

@@ -1,8 +1,8 @@
 """The arena: entrants meet each other in any games, in all seats on shared seeds.
 
-Games are played in settings in which who does not look gets nowhere: openings, kitchens and grids are drawn
-by seed. Games whose lists of legal moves describe the board are also played without the lists, as tasks of
-their own (`breakthrough-unlisted`).
+Games are played in settings in which a player that does not look has no success: openings, kitchens and grids
+are drawn by seed. Games whose lists of legal moves describe the board are also played without the lists, as
+tasks of their own (`breakthrough-unlisted`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_ROUNDS = 100_000
 
 
 @dataclass(frozen=True)
-class Setting:
+class ArenaSetting:
     """How a game is played in the arena."""
 
     motive: Motive
@@ -47,31 +47,31 @@ class Setting:
     """Whether the list of legal moves tells something about the board."""
 
 
-GRID = Setting("mixed", "edges=torus")
+GRID = ArenaSetting("mixed", "edges=torus")
 SETTINGS = {
-    "tic_tac_toe": Setting("competitive", "opening=3", tells=True),
-    "breakthrough": Setting("competitive", "opening=8", tells=True),
-    "reversi": Setting("competitive", "opening=8", tells=True),
-    "gomoku": Setting("competitive", "opening=6", tells=True),
-    "chess": Setting("competitive", "opening=8", tells=True),
-    "pong": Setting("competitive", "players=2"),
-    "spy": Setting("competitive"),
-    "hanabi": Setting("cooperative", tells=True),
-    "tiny_hanabi": Setting("cooperative"),
-    "overcooked": Setting("cooperative", "layout=random&notes=false"),
-    "viki/team": Setting("cooperative"),
-    "kuhn_poker": Setting("mixed"),  # the stakes count, not how often they are won
+    "tic_tac_toe": ArenaSetting("competitive", "opening=3", tells=True),
+    "breakthrough": ArenaSetting("competitive", "opening=8", tells=True),
+    "reversi": ArenaSetting("competitive", "opening=8", tells=True),
+    "gomoku": ArenaSetting("competitive", "opening=6", tells=True),
+    "chess": ArenaSetting("competitive", "opening=8", tells=True),
+    "pong": ArenaSetting("competitive", "players=2"),
+    "spy": ArenaSetting("competitive"),
+    "hanabi": ArenaSetting("cooperative", tells=True),
+    "tiny_hanabi": ArenaSetting("cooperative"),
+    "overcooked": ArenaSetting("cooperative", "layout=random&notes=false"),
+    "viki/team": ArenaSetting("cooperative"),
+    "kuhn_poker": ArenaSetting("mixed"),  # the stakes count, not how often they are won
     "coin_dilemma": GRID,
     "monster_hunt": GRID,
     "battle_of_colors": GRID,
 }
 
 
-def setting_of(game: Game) -> Setting:
+def setting_of(game: Game) -> ArenaSetting:
     """The setting of a game; of one that is not known here, each plays for its own return."""
     if game.name.startswith("comma/"):
-        return Setting("cooperative")
-    return SETTINGS.get(game.name, Setting("mixed"))
+        return ArenaSetting("cooperative")
+    return SETTINGS.get(game.name, ArenaSetting("mixed"))
 
 
 def game_spec(text: str) -> str:
@@ -103,18 +103,18 @@ def seatings(game: Game) -> tuple[Seating, ...]:
     )
 
 
-def rival_return(played: EpisodeResult) -> float:
+def rival_return(result: EpisodeResult) -> float:
     """The mean return over the seats of the other side."""
-    others = [value for seat, value in played.episode.returns.items() if seat not in played.seats]
-    return sum(others) / len(others)
+    rivals = [value for seat, value in result.episode.returns.items() if seat not in result.seats]
+    return sum(rivals) / len(rivals)
 
 
-def score(played: EpisodeResult) -> float:
-    """1 for the side with the higher return, 1/2 for both if they are equal; who forfeits has lost."""
-    if played.episode.status == "forfeit":
-        return float(played.episode.culprit not in played.seats)
-    own, other = own_return(played), rival_return(played)
-    return 0.5 if own == other else float(own > other)
+def score(result: EpisodeResult) -> float:
+    """1 for the side with the higher return, 1/2 for both if equal; a side that forfeits has lost."""
+    if result.episode.status == "forfeit":
+        return float(result.episode.culprit not in result.seats)
+    own, rival = own_return(result), rival_return(result)
+    return 0.5 if own == rival else float(own > rival)
 
 
 SCORE = mean_of("score", score, percent=True, about="1 for a win, 1/2 for a draw")
@@ -175,7 +175,7 @@ class Arena(SuiteBuilder):
         setting, seats = setting_of(game), seatings(game)
         if self.against:
             seats = tuple(
-                {seat: self.against if who == RIVAL else who for seat, who in seating.items()}
+                {seat: self.against if player == RIVAL else player for seat, player in seating.items()}
                 for seating in seats
             )
         choices = {"both": (True, False) if setting.tells else (True,), "true": (True,), "false": (False,)}
@@ -196,7 +196,7 @@ class Arena(SuiteBuilder):
 def _config(listed: bool, motive: Motive) -> PlayConfig:
     if listed:
         return PlayConfig()
-    # Three invalid replies in a row lose the game: nobody plays for who does not know the board.
+    # Three invalid replies in a row lose the game: no fallback plays for a player that does not look.
     return PlayConfig(
         listed=False, reasons="kind", fallback="forfeit" if motive == "competitive" else "random"
     )

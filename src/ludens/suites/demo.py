@@ -1,4 +1,4 @@
-"""The demo suite: five small tasks, one for each type of game, that nobody solves without looking."""
+"""The demo suite: five small tasks, one for each type of game; none can be solved without looking."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SUITE = Suite(
             episodes=12,
             metrics=(
                 both_of(about="of the cells that differ between twin boards, those right on both"),
-                mean_of("cells", lambda played: played.episode.returns["viewer"], percent=True),
+                mean_of("cells", lambda result: result.episode.returns["viewer"], percent=True),
                 rate_of("whole board right", fact("exact")),
             ),
         ),
@@ -63,7 +63,7 @@ SUITE = Suite(
                 rate_of("solved", fact("solved")),
                 mean_of(
                     "mistakes",
-                    lambda played: float(played.episode.facts["mistakes"]),
+                    lambda result: float(result.episode.facts["mistakes"]),
                     bounds=COUNT,
                     higher_is_better=False,
                 ),

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +78,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _hash(path: Path, time: int, size: int) -> str:
     with path.open("rb") as file:
-        digest = sha256()
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()[:24]
+        return file_digest(file, "sha256").hexdigest()[:24]
 
 
 @lru_cache(maxsize=4)
@@ -119,8 +116,8 @@ def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
 def _row(row: Mapping[str, Any], number: int, shared: Mapping[str, Mapping[str, Any]], path: Path) -> FileRow:
     question, answers = _text(row, "question"), _answers(row)
     if not question or not answers:
-        missing = "answer" if question else "question"
-        raise BadFile(f"row {number} of {str(path)!r} has no {missing}.")
+        column = "answer" if question else "question"
+        raise BadFile(f"row {number} of {str(path)!r} has no {column}.")
     options = _options(row)
     if options:
         answers = tuple(letter for answer in answers if (letter := _letter(answer, options)))
@@ -269,11 +266,11 @@ class FileQuestion(Question):
         }
 
 
-def same_answer(said: str, right: str) -> bool:
+def same_answer(answer: str, right: str) -> bool:
     """Whether an answer is right: numbers by value, at the decimals of the right one; texts by words."""
-    if fold(said) == fold(right):
+    if fold(answer) == fold(right):
         return True
-    number, truth = _number(said), _number(right)
+    number, truth = _number(answer), _number(right)
     if number is None or truth is None:
         return False
     decimals = len(right.partition(".")[2].rstrip("%° ")) if "e" not in right.lower() else 12
@@ -286,7 +283,7 @@ def _number(text: str) -> float | None:
 
 
 class FileView(View):
-    """The pictures of a row, smaller where they are larger than the size asked for, and its question."""
+    """The pictures of a row, reduced to the requested size if they are larger, and its question."""
 
     @property
     def enlarges(self) -> bool:
@@ -304,9 +301,9 @@ class FileView(View):
         return "\n\n".join(filter(None, [row.hint, row.question, options]))
 
     def format(self, state: FileQuestion, seat: str) -> ActionFormat:
-        named = zip(_LETTERS, state.row.options, strict=False)
+        options = zip(_LETTERS, state.row.options, strict=False)
         spellings = {
-            f"{letter}{mark} {text}": letter for letter, text in named for mark in (".", ")", ":", "")
+            f"{letter}{mark} {text}": letter for letter, text in options for mark in (".", ")", ":", "")
         }
         return AnswerLine("Answer", spellings)
 
@@ -315,8 +312,8 @@ class AnswerLine(ActionFormat):
     """A last line `Answer: ...`."""
 
     def ask(self, legal: Legal) -> str:
-        what = "your answer, a word or number" if legal.is_text else "the letter of the right option"
-        return f"End your reply with one line: {self.label}: <{what}>"
+        content = "your answer, a word or number" if legal.is_text else "the letter of the right option"
+        return f"End your reply with one line: {self.label}: <{content}>"
 
 
 ACCURACY = rate_of("accuracy", fact("right"), about="share of right answers")

@@ -32,7 +32,7 @@ def test_every_pair_meets_in_all_seats_on_shared_seeds() -> None:
     plan = plan_of({**BOTS, "best": "bot/best"})
     games = [job for job in plan.jobs if job.task == "tic_tac_toe"]
     assert {job.entrant for job in games} == {"first vs random", "first vs best", "random vs best"}
-    assert len(games) == plan.count(plan.chosen["tic_tac_toe"]) * 3 == 12
+    assert len(games) == plan.count(plan.tasks_by_name["tic_tac_toe"]) * 3 == 12
     seats = {(job.entrant, job.seed, *plan.specs(job).items()) for job in games}
     assert ("first vs best", 1, ("x", "bot/best"), ("o", "bot/first")) in seats
     assert ("first vs best", 1, ("x", "bot/first"), ("o", "bot/best")) in seats
@@ -51,7 +51,7 @@ def test_blind_controls_do_not_meet_each_other() -> None:
 
 def test_sides_of_the_spy_game_are_the_spy_and_all_civilians() -> None:
     plan = plan_of(suite="arena?games=spy")
-    specs = [plan.specs(job) for job in plan.jobs[:2]]
+    specs = [plan.specs(job) for job in list(plan.jobs)[:2]]
     assert [{one["spy"], one["civilian_1"]} for one in specs] == [{*BOTS.values()}] * 2
     assert all(one["civilian_1"] == one["civilian_4"] for one in specs)
 
@@ -180,5 +180,5 @@ def test_standings_of_a_run(tmp_path: Path) -> None:
     assert sum(together.alpha_rank.values()) == pytest.approx(1)
     assert standings_of(results) is made
     for upset in made.upsets:
-        assert upset.played.cell.read(upset.played.place).key == upset.played.key
+        assert upset.match.cell.read(upset.match.place).key == upset.match.key
         assert upset.chance < 0.5

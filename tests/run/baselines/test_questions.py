@@ -74,7 +74,7 @@ def test_one_answer_is_fitted_to_metrics_of_all_boards_together() -> None:
 
 def test_answers_that_may_not_be_given_are_the_worst() -> None:
     """Also where less is better: distances of points are at least 0."""
-    distance = mean_of("distance", lambda played: played.episode.facts["far"], higher_is_better=False)
+    distance = mean_of("distance", lambda result: result.episode.facts["far"], higher_is_better=False)
 
     def far(by: float) -> EpisodeResult:
         episode = Episode("", 1, {}, 0, {})

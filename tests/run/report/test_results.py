@@ -73,13 +73,13 @@ def test_metrics_and_normalised_scores(suite: SuiteResults) -> None:
     assert row(suite, "guesser").cells["see"].metrics == {"exact": rate(0, 8)}
     duel = row(suite, "random").cells["duel"]
     assert duel.normalised == normalised(duel.metrics["return"], -1.0, 1.0)
-    assert duel.shown() == duel.normalised
-    assert row(suite, "seer").cells["see"].shown().mean == 100.0
+    assert duel.table_estimate() == duel.normalised
+    assert row(suite, "seer").cells["see"].table_estimate().mean == 100.0
 
 
 def test_overall_is_computed_from_what_tables_show(suite: SuiteResults) -> None:
     for one in suite.rows:
-        shown = {name: cell.shown() for name, cell in one.cells.items()}
+        shown = {name: cell.table_estimate() for name, cell in one.cells.items()}
         assert one.overall == macro_average(shown)
 
 
@@ -122,15 +122,16 @@ def test_pairs_count_seeds_and_the_episodes_still_needed(suite: SuiteResults) ->
     pairs = {(p.task, p.a, p.b): p for p in suite.pairs}
     assert not any("blind" in name for _, *names in pairs for name in names)
     clear = pairs["see", "seer", "guesser"]
-    assert (clear.verdict, clear.needed, clear.difference.mean, clear.difference.n) == ("a", 0, 1.0, 8)
+    assert (clear.verdict, clear.missing_episodes) == ("a", 0)
+    assert (clear.difference.mean, clear.difference.n) == (1.0, 8)
     # Eight episodes of `turns` are four seeds in two seatings.
     open_ = pairs["turns", "seer", "random"]
     assert (open_.verdict, open_.difference.n) == ("open", 4)
-    assert open_.needed is not None
-    assert open_.needed > 0 == open_.needed % 2
-    assert open_.needed >= 2 * (games_needed(open_.difference, 0.0) or 0)
+    assert open_.missing_episodes is not None
+    assert open_.missing_episodes > 0 == open_.missing_episodes % 2
+    assert open_.missing_episodes >= 2 * (games_needed(open_.difference, 0.0) or 0)
     same = pairs["see", "guesser", "rude"]
-    assert (same.verdict, same.needed) == ("open", None)
+    assert (same.verdict, same.missing_episodes) == ("open", None)
 
 
 def test_the_control_may_be_in_another_run(tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_seeds_that_are_not_shared_are_not_compared(tmp_path: Path) -> None:
     two = make_run(tmp_path / "two", {"s": "bot/random"}, tasks=("see",), seed=1000)
     [found] = load_results([one, two]).suites
     [pair] = found.pairs
-    assert (pair.verdict, pair.needed, pair.difference.n) == ("unpaired", None, 0)
+    assert (pair.verdict, pair.missing_episodes, pair.difference.n) == ("unpaired", None, 0)
 
 
 def test_an_unfinished_run_and_an_empty_one_can_be_read(folder: Path, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ def test_summaries_need_their_tasks_unless_they_take_what_was_played(suite: Suit
         Summary("pooled", tasks=("turns",), metric=RETURN),
     )
     found = summarise(replace(suite.suite, summaries=summaries), cells)
-    both = macro_average({name: cell.shown() for name, cell in cells.items()})
+    both = macro_average({name: cell.table_estimate() for name, cell in cells.items()})
     assert list(found) == ["two", "played", "won", "pooled"]
     assert found["two"] == found["played"] == both
     assert found["won"].mean == 100 * cells["turns"].metrics["won"].mean

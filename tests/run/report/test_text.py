@@ -13,7 +13,7 @@ from ludens.run.report.table import (
     Table,
     TableRow,
     Value,
-    _drawn,
+    _draw,
     _folded,
     _Grid,
     latex,
@@ -67,7 +67,7 @@ ENTRIES = st.sampled_from(("", "a", "0.5\n[0.1, 0.9]", "–", "12.5†", " b ", 
 @given(st.lists(st.tuples(ENTRIES, ENTRIES, ENTRIES), min_size=1, max_size=4), st.sampled_from((12, 80)))
 def test_tables_look_as_rich_draws_them(rows: Sequence[Sequence[str]], width: int) -> None:
     grid = _Grid(rows, 1, [False, True, False])
-    assert _drawn(grid, width) == _folded(grid, width)
+    assert _draw(grid, width) == _folded(grid, width)
 
 
 def test_long_names_are_wrapped() -> None:

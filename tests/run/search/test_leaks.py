@@ -7,7 +7,7 @@ import pytest
 
 import ludens.run.search as searching
 from ludens.core.registry import GAMES, make
-from ludens.run.baselines import played, score_of
+from ludens.run.baselines import play_task, score_of
 from ludens.run.references import TaskReferences
 from ludens.run.search import Search, measure_again, rebuilt, search
 from ludens.run.search.players import Script
@@ -84,7 +84,7 @@ def test_a_player_is_rebuilt_from_its_definition(leak: str, asks: bool) -> None:
     result, task = result_of(leak, asks, 100), leaky_task(leak, asks)
     [player] = result.references.players
     again = rebuilt(task, orjson.loads(player.definition))
-    estimate = RIGHT.estimate(played(make(task.game), task, again, 40, {}))
+    estimate = RIGHT.estimate(play_task(make(task.game), task, again, 40, {}))
     assert estimate.mean == score(result)
 
 
@@ -144,4 +144,4 @@ def test_players_that_may_be_as_good_are_tested_and_one_belief(worth: dict[str, 
         searching._Contender(name, Script(), mean, mean, 0.2, "belief" in name)
         for name, mean in worth.items()
     ]
-    assert " ".join(one.name for one in searching._chosen(contenders)) == tested
+    assert " ".join(one.name for one in searching.best_contenders(contenders)) == tested

@@ -12,13 +12,13 @@ from ludens.core.view import RenderOptions, view_of
 from ludens.run.search import rebuilt
 from ludens.run.search.beliefs import Belief
 from ludens.run.search.players import (
-    BlindPlayer,
     BruteForce,
     Copycat,
-    Known,
-    Mixed,
+    Mixture,
     MoveTable,
     Script,
+    SeatKnowledge,
+    WordPlayer,
     first_allowed,
     messages_in,
     received_words,
@@ -26,11 +26,11 @@ from ludens.run.search.players import (
 from ludens.run.search.training import Training
 from ludens.run.task import MODEL, WON, Task
 
-KNOWN = Known("x", "", 0, "words", ("a", "b", "c"), (), "", "")
+KNOWN = SeatKnowledge("x", "", 0, "words", ("a", "b", "c"), (), "", "")
 TASK = Task("turns", "tic_tac_toe", ({"x": MODEL, "o": "bot/random"},), 20, (WON,))
 
 
-def choice(player: BlindPlayer, known: Known) -> str:
+def choice(player: WordPlayer, known: SeatKnowledge) -> str:
     return player.choose(known, None)  # type: ignore[arg-type]
 
 
@@ -113,10 +113,10 @@ def test_a_table_without_an_entry_plays_as_its_base() -> None:
 
 def test_a_mixed_player_plays_each_part_as_another() -> None:
     clue, vote = Script(actions={"x": ["b"]}), Script(actions={"x": ["c"]})
-    player = Mixed(TASK.config, {"spy/clue": clue}, base=vote)
+    player = Mixture(TASK.config, {"spy/clue": clue}, base=vote)
     assert choice(player, replace(KNOWN, role="spy", stage="clue")) == "b"
     assert choice(player, replace(KNOWN, role="spy", stage="vote")) == "c"
     assert not player.memory
     again = rebuilt(TASK, player.definition)
-    assert isinstance(again, Mixed)
+    assert isinstance(again, Mixture)
     assert again.definition == player.definition

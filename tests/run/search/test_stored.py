@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ludens.core.registry import make
-from ludens.run.baselines import played
+from ludens.run.baselines import play_task
 from ludens.run.references import definition_of, references_of
 from ludens.run.search import rebuilt
 from ludens.run.task import suite
@@ -40,4 +40,4 @@ def test_a_stored_player_is_as_good_as_stored(name: str) -> None:
     assert whole.references is not None
     [player] = [player for player in known.players if player.name == score.player]
     again = rebuilt(task, definition_of(whole.references, player))
-    assert metric.estimate(played(make(task.game), task, again, 3, {})).mean == score.mean == 1.0
+    assert metric.estimate(play_task(make(task.game), task, again, 3, {})).mean == score.mean == 1.0

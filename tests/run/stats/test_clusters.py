@@ -18,8 +18,8 @@ from ludens.run.comparisons import blind_control, compare, joint_clusters
 from ludens.run.stats import clustered_mean, mean, rate
 from ludens.run.task import EpisodeResult, Observation, cluster_of, groups_of, mean_of, rate_of
 
-NEVER = rate_of("won", lambda played: None)
-VALUE = mean_of("value", lambda played: None)
+NEVER = rate_of("won", lambda result: None)
+VALUE = mean_of("value", lambda result: None)
 
 
 def test_by_hand() -> None:
@@ -40,7 +40,7 @@ def test_only_what_seeds_share_is_a_cluster() -> None:
 
 def test_a_game_without_dice_counts_once() -> None:
     """Two players without dice on a board that no seed changes play one game, on however many seeds."""
-    lost = rate_of("lost", lambda played: played.episode.returns["o"] < 0)
+    lost = rate_of("lost", lambda result: result.episode.returns["o"] < 0)
     for spec, games in (("tic_tac_toe", 1), ("tic_tac_toe?opening=2", 6)):
         game = make(spec)
         seats = {seat: agent("bot/first", game) for seat in game.seats}
@@ -103,7 +103,7 @@ def test_entrants_are_compared_on_clusters() -> None:
     by_seed, by_pair = compare(NEVER, ours, theirs, 1), compare(NEVER, ours, theirs, 1, clusters)
     assert by_seed.difference.mean == by_pair.difference.mean == 0.75
     assert (by_seed.difference.n, by_seed.verdict) == (40, "a")
-    assert (by_pair.difference.n, by_pair.verdict, by_pair.needed) == (4, "open", None)
+    assert (by_pair.difference.n, by_pair.verdict, by_pair.missing_episodes) == (4, "open", None)
 
 
 def test_only_shared_seeds_of_a_cluster_are_compared() -> None:

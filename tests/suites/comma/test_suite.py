@@ -146,7 +146,7 @@ def test_over_puzzles_and_over_runs_differ_where_puzzles_have_more_runs() -> Non
         "who": [finished(False, 0.0, 10, 4)],
     }.items():
         maker = RowMaker(tasks, extra)
-        reader = CellReader("", tasks[name], Path(), maker.measured[name])
+        reader = CellReader("", tasks[name], Path(), maker.metrics_of[name])
         for seed, one in enumerate(some):
             row = maker.make(Job("key", "", name, seed, 0), replace(one.episode, seed=seed))
             reader.add([orjson.loads(row.to_json())])

@@ -14,7 +14,7 @@ import pytest
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UnknownName
 from ludens.core.view import RenderOptions
 from ludens.run import dataset as files
-from ludens.run.dataset import Order, build_dataset, write
+from ludens.run.dataset import DatasetOrder, build_dataset, write
 from ludens.suites.vs_bench import samples
 from ludens.suites.vs_bench.predict import STRIDE, build, check_shares, distribution
 from ludens.suites.vs_bench.samples import sample
@@ -26,7 +26,7 @@ SMALL = RenderOptions(size=256)
 
 
 def made(folder: Path, what: str = "coin_dilemma", **order: object) -> Path:
-    write(build_dataset("vs-bench", Order(what, **{"n": 32, "render": SMALL, **order})), folder)  # type: ignore[arg-type]
+    write(build_dataset("vs-bench", DatasetOrder(what, **{"n": 32, "render": SMALL, **order})), folder)  # type: ignore[arg-type]
     return folder
 
 
@@ -76,7 +76,7 @@ def test_the_papers_rule_can_be_asked_for(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "set" / "manifest.json").read_text())
     assert manifest["made_from"]["rule"] == "paper"
     with pytest.raises(UnknownName, match="known: paper, single"):
-        build_dataset("vs-bench", Order("kuhn_poker?rule=x", 1))
+        build_dataset("vs-bench", DatasetOrder("kuhn_poker?rule=x", 1))
 
 
 def test_hugging_face_finds_its_features_in_the_file(tmp_path: Path) -> None:
@@ -130,15 +130,15 @@ def test_a_recipe_that_cannot_be_met_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_wrong_orders_get_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for order, kind, says in (
-        (Order("hanaby", 4), UnknownName, "did you mean 'hanabi'"),
-        (Order("hanabi", 0), BadOption, "at least 1"),
-        (Order("hanabi", 4, seed=-1), BadOption, "a seed from 0"),
-        (Order("hanabi", 4, run=tmp_path), BadFile, "no run.json"),
+        (DatasetOrder("hanaby", 4), UnknownName, "did you mean 'hanabi'"),
+        (DatasetOrder("hanabi", 0), BadOption, "at least 1"),
+        (DatasetOrder("hanabi", 4, seed=-1), BadOption, "a seed from 0"),
+        (DatasetOrder("hanabi", 4, run=tmp_path), BadFile, "no run.json"),
     ):
         with pytest.raises(kind, match=says):
             build_dataset("vs-bench", order)
     with pytest.raises(UnknownName, match="unknown dataset"):
-        build_dataset("vs-banch-x", Order("hanabi", 4))
+        build_dataset("vs-banch-x", DatasetOrder("hanabi", 4))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     with pytest.raises(BadOption, match="is not an empty folder"):
@@ -175,11 +175,11 @@ async def test_a_recorded_run_becomes_a_set(tmp_path: Path) -> None:
 async def test_a_run_with_too_little_is_refused(tmp_path: Path) -> None:
     run = await recorded_run(tmp_path / "run", 1)
     with pytest.raises(BadOption, match="too few moves by red in coin_dilemma: they last for 100 samples"):
-        build_dataset("vs-bench", Order("coin_dilemma", 101, run=run))
+        build_dataset("vs-bench", DatasetOrder("coin_dilemma", 101, run=run))
     with pytest.raises(BadOption, match="holds no finished episode of hanabi"):
-        build_dataset("vs-bench", Order("hanabi", 4, run=run))
+        build_dataset("vs-bench", DatasetOrder("hanabi", 4, run=run))
 
 
 def test_builders_can_be_brought_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files.DATASETS, "_added", {"mine": build})
-    assert build_dataset("mine", Order("kuhn", 4)).name == "vs-bench/kuhn_poker"
+    assert build_dataset("mine", DatasetOrder("kuhn", 4)).name == "vs-bench/kuhn_poker"

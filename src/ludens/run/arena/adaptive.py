@@ -1,8 +1,8 @@
-"""Which games an arena plays next when it plays no more than the order of its entrants needs.
+"""Which games an arena plays next, when it stops as soon as the order of its entrants is certain.
 
-After some games of every match, the matches are played next that are expected to tell most about neighbours
-in the order whose places are not certain. The chance of error is shared by all pairs of neighbours and by all
-looks at the results, so that looking often does not make an order appear certain.
+After some games of every match, the next matches are those that are expected to give most information about
+neighbours in the order whose places are not certain. The chance of error is shared by all pairs of neighbours
+and by all looks at the results, so that looking often does not make an order appear certain.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ludens.run.store import Store
 FIRST_SEEDS, MORE_SEEDS = 6, 4
 """Seeds of every match before the first look, and of chosen matches before the next."""
 NEAR_BEST = 0.5
-"""Matches are played if they are expected to tell at least this share of what the best one would tell,
-whether or not any of its games are left."""
+"""A match is played if its expected information is at least this share of the most informative match's, which
+may have no games left."""
 RESAMPLES = 499
 
 
 class AdaptiveSource:
-    """Gives the jobs of the next block each time it is called, and none when nothing is left to learn.
+    """Gives the jobs of the next block each time it is called, and none when no game is needed any longer.
 
     Args:
         store: The run, open for writing.
@@ -44,34 +44,35 @@ class AdaptiveSource:
 
     def __call__(self) -> list[Job]:
         plan = self._store.plan
-        rated = {name for name, task in plan.chosen.items() if task.motive == "competitive"}
-        waiting, played = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
-        others: list[Job] = []
+        rated = {name for name, task in plan.tasks_by_name.items() if task.motive == "competitive"}
+        waiting, seeds = defaultdict[str, list[Job]](list), defaultdict[str, set[int]](set)
+        unrated: list[Job] = []
         for job in plan.jobs:
             if job.key in self._store.done:
                 if job.task in rated:
-                    played[job.entrant].add(job.seed)
+                    seeds[job.entrant].add(job.seed)
             else:
-                (waiting[job.entrant] if job.task in rated else others).append(job)
-        first = {plan.seed + task.first_seed + n for task in plan.chosen.values() for n in range(FIRST_SEEDS)}
+                (waiting[job.entrant] if job.task in rated else unrated).append(job)
+        tasks = plan.tasks_by_name.values()
+        first = {plan.seed + task.first_seed + n for task in tasks for n in range(FIRST_SEEDS)}
         if block := [job for jobs in waiting.values() for job in jobs if job.seed in first]:
             return block
         if rated and not self.reason:
-            if chosen := self._choose(waiting, played):
-                return chosen
+            if informative := self._choose(waiting, seeds):
+                return informative
             self.reason = self._conclude(sum(map(len, waiting.values())))
-        return others
+        return unrated
 
-    def _conclude(self, left: int) -> str:
+    def _conclude(self, games: int) -> str:
         if self._certain:
-            return f"the order is certain at {self._level:g}; {plural(left, 'game')} were not needed."
-        rest = f"; the {plural(left, 'game')} that are left would tell little about it" if left else ""
+            return f"the order is certain at {self._level:g}; {plural(games, 'game')} were not needed."
+        rest = f"; the {plural(games, 'game')} that are left would tell little about it" if games else ""
         return f"the order is not certain at {self._level:g}{rest}."
 
-    def _choose(self, waiting: dict[str, list[Job]], played: dict[str, set[int]]) -> list[Job]:
-        """The next block: the matches that tell most about neighbours whose order is not certain."""
+    def _choose(self, waiting: dict[str, list[Job]], seeds: dict[str, set[int]]) -> list[Job]:
+        """The next block: the most informative matches about neighbours whose order is not certain."""
         ratings = self._ratings()
-        looks = 1 + max(0, max(map(len, played.values())) - FIRST_SEEDS) // MORE_SEEDS
+        looks = 1 + max(0, max(map(len, seeds.values())) - FIRST_SEEDS) // MORE_SEEDS
         open_pairs = self.open_pairs(ratings, looks)
         self._certain = not open_pairs
         if self._certain:
@@ -91,8 +92,8 @@ class AdaptiveSource:
         """Neighbours in the order, blind controls left out, whose places are not certain at this look."""
         order = [name for name in ratings.order if name not in self._store.plan.controls]
         pairs = list(pairwise(order))
-        allowed = (1 - self._level) * 6 / (pi * looks) ** 2 / max(len(pairs), 1)
-        return [pair for pair in pairs if ratings.chance_above(*pair) < 1 - allowed]
+        risk = (1 - self._level) * 6 / (pi * looks) ** 2 / max(len(pairs), 1)
+        return [pair for pair in pairs if ratings.chance_above(*pair) < 1 - risk]
 
     def _ratings(self) -> Ratings:
         self._store.index_shards()

@@ -2,9 +2,9 @@
 
 The chance of a win, a draw and a loss of a against b are in the ratio exp(x / 2) : draws : exp(-x / 2), where
 x is the strength of a less that of b, plus the advantage of a's seats; advantages and draws are those of the
-task. Half a win and half a loss of every entrant are added: without them the strength of who always wins
-would be infinite, and others too far apart. Intervals come from a bootstrap that resamples the seeds of each
-task with all games played on them.
+task. Half a win and half a loss of every entrant are added: without them an entrant that always wins would
+have infinite strength, and the others would be too far apart. Intervals come from a bootstrap that resamples
+the seeds of each task with all games played on them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, log, nan, sqrt
+from math import inf, log, sqrt
 from typing import TYPE_CHECKING
 
-from ludens.run.stats import BCA_UP_TO, LEVEL, Estimate
+from ludens.run.stats import BCA_UP_TO, LEVEL, UNKNOWN, Estimate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ELO = 400 / log(10)
 """Rating points of one unit of strength."""
 PRIOR = 1 / 400
-"""The precision of a normal prior that keeps parameters finite which no game bounds."""
+"""The precision of a normal prior. It keeps parameters finite that no game bounds."""
 HALF = 0.5
 """Wins and losses of each entrant, spread over its kinds of games, that are added to what was played: they
 remove most of the bias of maximum likelihood, as Jeffreys' prior does for a proportion."""
@@ -49,7 +49,7 @@ class RatedGame:
 
 @dataclass(frozen=True)
 class _Design:
-    """Games as counts: which sums of parameters decide them, and how often they ended how."""
+    """Games as counts of results, and the sums of parameters that decide each kind of game."""
 
     entrants: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
@@ -62,7 +62,7 @@ class _Design:
     """Groups x kinds of games x (wins, draws, losses)."""
     strata: np.ndarray
     """The task of each group."""
-    added: np.ndarray
+    prior_counts: np.ndarray
     """Kinds of games x (wins, draws, losses): what is added to the counts."""
 
     @staticmethod
@@ -71,7 +71,7 @@ class _Design:
 
         entrants = tuple(dict.fromkeys(name for game in games for name in (game.first, game.second)))
         tasks = tuple(dict.fromkeys(game.task for game in games))
-        drawn = {game.task for game in games if game.score == 0.5}
+        with_draws = {game.task for game in games if game.score == 0.5}
         seats = dict.fromkeys((game.task, game.seating // 2) for game in games)
         both = {game.task: set[int]() for game in games}
         for game in games:
@@ -80,7 +80,7 @@ class _Design:
         names = (
             *(("strength", name) for name in entrants),
             *(("advantage", task, str(number)) for task, number in advantages),
-            *(("draws", task) for task in tasks if task in drawn),
+            *(("draws", task) for task in tasks if task in with_draws),
         )
         place = {name: number for number, name in enumerate(names)}
         kinds = {(g.first, g.second, g.task, g.seating): 0 for g in games}
@@ -92,7 +92,7 @@ class _Design:
             advantage = ("advantage", task, str(seating // 2))
             if advantage in place:
                 contrasts[number, place[advantage]] = 1 if seating % 2 == 0 else -1
-            if task in drawn:
+            if task in with_draws:
                 draws[number, place["draws", task]] = 1
         groups = {(game.task, game.seed): 0 for game in games}
         groups = {group: number for number, group in enumerate(groups)}
@@ -103,17 +103,17 @@ class _Design:
             counts[groups[game.task, game.seed], kind, outcome[game.score]] += 1
         strata = np.array([tasks.index(task) for task, _ in groups])
         number_of = Counter(name for first, second, *_ in kinds for name in {first, second})
-        added = np.zeros((len(kinds), 3))
+        prior_counts = np.zeros((len(kinds), 3))
         for (first, second, *_), kind in kinds.items():
-            added[kind, [0, 2]] = HALF / 2 * (1 / number_of[first] + 1 / number_of[second])
-        return _Design(entrants, names, contrasts, draws, counts, strata, added)
+            prior_counts[kind, [0, 2]] = HALF / 2 * (1 / number_of[first] + 1 / number_of[second])
+        return _Design(entrants, names, contrasts, draws, counts, strata, prior_counts)
 
     def fit(self, counts: np.ndarray, start: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The most likely parameters for each of several tables of counts, and the negated second
         derivatives; by Newton's method, halving steps that do not improve."""
         import numpy as np
 
-        counts = counts + self.added
+        counts = counts + self.prior_counts
         many, size = len(counts), len(self.names)
         at = np.zeros((many, size)) if start is None else np.repeat(start[None], many, 0)
         value, gradient, curvature = self._likelihood(counts, at)
@@ -253,7 +253,7 @@ class Ratings:
         return point
 
     @cached_property
-    def _drawn(self) -> np.ndarray:
+    def _samples(self) -> np.ndarray:
         tables = self._design.resampled(self.resamples, self.seed)
         at, _ = self._design.fit(tables, self._point)
         return at
@@ -272,20 +272,24 @@ class Ratings:
     def rating(self, name: str) -> Estimate:
         """The rating of an entrant; NaN if no chain of games connects it with the anchor."""
         if name not in self.rated:
-            return Estimate(nan, nan, nan, 0, nan)
+            return UNKNOWN
         return self.difference(name, self.zero)
 
     def difference(self, a: str, b: str) -> Estimate:
         """How many points a is above b."""
         if a not in self.rated or b not in self.rated:
-            return Estimate(nan, nan, nan, 0, nan)
+            return UNKNOWN
         i, j = self._place(a), self._place(b)
         point = float(self._point[i] - self._point[j])
         if a == b:
             return Estimate(0.0, 0.0, 0.0, self._seeds(a), 0.0)
         low, high = self._one_sided(a, b, point, *self._interval(self._contrast(a, b)))
-        error = float((self._drawn[:, i] - self._drawn[:, j]).std(ddof=1))
-        return Estimate(point, low, high, self._seeds(a), error).scaled(ELO)
+        return Estimate(point, low, high, self._seeds(a), self._error(a, b)).scaled(ELO)
+
+    def _error(self, a: str, b: str) -> float:
+        """The standard error of the difference, by resamples."""
+        i, j = self._place(a), self._place(b)
+        return float((self._samples[:, i] - self._samples[:, j]).std(ddof=1))
 
     def _contrast(self, a: str, b: str) -> np.ndarray:
         import numpy as np
@@ -300,17 +304,17 @@ class Ratings:
         import numpy as np
         from scipy.special import ndtr, ndtri, stdtrit
 
-        point, drawn = float(contrast @ self._point), self._drawn @ contrast
+        point, values = float(contrast @ self._point), self._samples @ contrast
         freedom = max(self.groups - len(np.unique(self._design.strata)), 1)
         wide = stdtrit(freedom, (1 + LEVEL) / 2) * sqrt((freedom + 1) / freedom)
-        below = float(np.mean(drawn < point) + np.mean(drawn == point) / 2)
-        bias = ndtri(min(max(below, 1 / len(drawn)), 1 - 1 / len(drawn)))
+        below = float(np.mean(values < point) + np.mean(values == point) / 2)
+        bias = ndtri(min(max(below, 1 / len(values)), 1 - 1 / len(values)))
         pulls = self._pulls @ contrast
         spread = float((pulls**2).sum()) ** 1.5
         acceleration = float((pulls**3).sum()) / (6 * spread) if spread else 0.0
         shifts = [bias + z for z in (-wide, wide)]
         ends = [ndtr(bias + shift / (1 - acceleration * shift)) for shift in shifts]
-        low, high = np.quantile(drawn, ends)
+        low, high = np.quantile(values, ends)
         return float(low), float(high)
 
     @cached_property
@@ -321,8 +325,8 @@ class Ratings:
         counts = self._design.counts
         if len(counts) > BCA_UP_TO:
             return np.zeros((len(counts), len(self._point)))
-        left, _ = self._design.fit(counts.sum(0)[None] - counts, self._point)
-        pulls: np.ndarray = left.mean(0) - left
+        without, _ = self._design.fit(counts.sum(0)[None] - counts, self._point)
+        pulls: np.ndarray = without.mean(0) - without
         return pulls
 
     def _one_sided(self, a: str, b: str, point: float, low: float, high: float) -> tuple[float, float]:
@@ -346,10 +350,10 @@ class Ratings:
         design, place = self._design, self._place(name)
         own = design.contrasts[:, place] != 0
         counts, weight = design.counts[:, own], np.zeros((int(own.sum()), 3))
-        others = np.abs(design.contrasts[own, : len(design.entrants)])
-        others[:, place] = 0
-        for rival in np.unique(others.argmax(1)):
-            met = others.argmax(1) == rival
+        opponents = np.abs(design.contrasts[own, : len(design.entrants)])
+        opponents[:, place] = 0
+        for rival in np.unique(opponents.argmax(1)):
+            met = opponents.argmax(1) == rival
             number = np.maximum(counts[:, met].sum((1, 2), keepdims=True), 1)
             weight[met] = (counts[:, met] / number).sum(0)
         sign = 1.0 if self.bounded_once[name] == 1.0 else -1.0
@@ -373,28 +377,26 @@ class Ratings:
 
     def chance_above(self, a: str, b: str) -> float:
         """How certain it is that a is stronger than b, from 0 to 1: normal, with the error of resamples."""
+        import numpy as np
         from scipy.special import ndtr
 
-        i, j = self._place(a), self._place(b)
-        error = float((self._drawn[:, i] - self._drawn[:, j]).std(ddof=1))
-        _, curvature = self._design.fit(self._design.counts.sum(0)[None], self._point)
-        error = max(error, self._model_error(i, j, curvature[0]))
-        return float(ndtr((self._point[i] - self._point[j]) / error))
+        contrast = self._contrast(a, b)
+        # The error by the second derivatives too: few seeds may all have ended alike.
+        by_model = float(sqrt(contrast @ np.linalg.solve(self._curvature, contrast)))
+        difference = self._point[self._place(a)] - self._point[self._place(b)]
+        return float(ndtr(difference / max(self._error(a, b), by_model)))
 
-    def _model_error(self, i: int, j: int, curvature: np.ndarray) -> float:
-        """The standard error by the second derivatives: few seeds may all have ended alike."""
-        import numpy as np
+    @cached_property
+    def _curvature(self) -> np.ndarray:
+        """The negated second derivatives at the ratings."""
+        _, curvatures = self._design.fit(self._design.counts.sum(0)[None], self._point)
+        curvature: np.ndarray = curvatures[0]
+        return curvature
 
-        contrast = np.zeros(len(curvature))
-        contrast[i], contrast[j] = 1, -1
-        return float(sqrt(contrast @ np.linalg.solve(curvature, contrast)))
-
-    def chance_of_win(self, game: RatedGame) -> float:
-        """How likely ratings make a win of the first player of a game."""
-        return float(self._chances[self._kinds[game.first, game.second, game.task, game.seating], 0])
-
-    def chance_of_loss(self, game: RatedGame) -> float:
-        return float(self._chances[self._kinds[game.first, game.second, game.task, game.seating], 2])
+    def chance_of_result(self, game: RatedGame) -> float:
+        """How likely ratings make the result of a game that was not drawn."""
+        kind = self._kinds[game.first, game.second, game.task, game.seating]
+        return float(self._chances[kind, 0 if game.score == 1.0 else 2])
 
     @cached_property
     def _kinds(self) -> dict[tuple[str, str, str, int], int]:
@@ -415,31 +417,28 @@ class Ratings:
         for place, name in enumerate(self._design.names):
             if name[0] == "advantage":
                 low, high = self._interval(np.eye(len(self._design.names))[place])
-                error = float(self._drawn[:, place].std(ddof=1))
+                error = float(self._samples[:, place].std(ddof=1))
                 estimate = Estimate(float(self._point[place]), low, high, self.groups, error)
                 worth[name[1], int(name[2])] = estimate.scaled(ELO)
         return worth
 
-    def gains(self, pairs: Sequence[tuple[str, str]], wanted: Sequence[tuple[str, str]]) -> list[float]:
+    def gains(self, pairs: Sequence[tuple[str, str]], open_pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each pair of entrants, how much a game between them is expected to reduce the variance of the
-        wanted differences, relative to it."""
+        differences of the open pairs, relative to it."""
         import numpy as np
 
-        _, curvature = self._design.fit(self._design.counts.sum(0)[None], self._point)
-        spread = np.linalg.inv(curvature[0])
+        spread = np.linalg.inv(self._curvature)
         gains = []
         for a, b in pairs:
-            x = np.zeros(len(spread))
-            x[self._place(a)], x[self._place(b)] = 1, -1
+            x = self._contrast(a, b)
             difference = float(x @ self._point)
             win = 1 / (1 + np.exp(-difference))
             information = win * (1 - win)
             after = spread @ x
             reduction = information / (1 + information * float(x @ after))
             total = 0.0
-            for first, second in wanted:
-                c = np.zeros(len(spread))
-                c[self._place(first)], c[self._place(second)] = 1, -1
+            for first, second in open_pairs:
+                c = self._contrast(first, second)
                 total += reduction * float(c @ after) ** 2 / float(c @ spread @ c)
             gains.append(total)
         return gains

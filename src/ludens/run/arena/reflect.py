@@ -7,7 +7,7 @@ and every episode records them: prompts are rebuilt and verified as those of all
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -39,9 +39,6 @@ class Notes:
     text: str
     usage: Usage
 
-    def to_json(self) -> bytes:
-        return orjson.dumps(asdict(self), option=orjson.OPT_APPEND_NEWLINE)
-
 
 def read_notes(folder: Path) -> dict[tuple[str, int], Notes]:
     """The notes of a folder by entrant and round; a line cut off by a crash is dropped."""
@@ -52,11 +49,10 @@ def read_notes(folder: Path) -> dict[tuple[str, int], Notes]:
     try:
         for line in file.read_bytes().splitlines(keepends=True):
             if line.endswith(b"\n"):
-                read = orjson.loads(line)
-                one = Notes(
-                    str(read["entrant"]), int(read["round"]), str(read["text"]), Usage(**read["usage"])
-                )
-                notes[one.entrant, one.round] = one
+                fields = orjson.loads(line)
+                entrant, number = str(fields["entrant"]), int(fields["round"])
+                usage = Usage(**fields["usage"])
+                notes[entrant, number] = Notes(entrant, number, str(fields["text"]), usage)
     except (OSError, ValueError, LookupError, TypeError):
         raise BadFile(f"{str(file)!r} is not a file of notes: move it away.") from None
     return notes
@@ -64,7 +60,7 @@ def read_notes(folder: Path) -> dict[tuple[str, int], Notes]:
 
 def append_notes(folder: Path, notes: Notes) -> None:
     with (folder / NOTES_FILE).open("ab") as file:
-        file.write(notes.to_json())
+        file.write(orjson.dumps(notes, option=orjson.OPT_APPEND_NEWLINE))
         file.flush()
 
 
@@ -84,10 +80,6 @@ def with_notes(spec: str, text: str) -> str:
     parsed = parse_spec(spec)
     options = {name: value for name, value in parsed.options.items() if name != "notes"}
     return str(Spec(parsed.name, parsed.address, {**options, **({"notes": text} if text else {})}))
-
-
-def without_notes(spec: str) -> str:
-    return with_notes(spec, "")
 
 
 def practised(row: Row) -> list[EpisodeResult]:

@@ -42,7 +42,7 @@ class Upset(NamedTuple):
     loser: str
     chance: float
     """How likely ratings make it."""
-    played: MatchGame
+    match: MatchGame
 
 
 class Cycle(NamedTuple):
@@ -112,8 +112,8 @@ class Standings:
     @cached_property
     def anchor(self) -> str:
         """The name of the entrant whose rating is 0; empty if it does not play."""
-        wanted = self.results.suite.anchor
-        return next((name for name, spec in self.specs.items() if spec == wanted), "")
+        anchor_spec = self.results.suite.anchor
+        return next((name for name, spec in self.specs.items() if spec == anchor_spec), "")
 
     @cached_property
     def controls(self) -> dict[str, str]:
@@ -150,7 +150,7 @@ class Standings:
 
     def ratings(self, column: RatingColumn) -> Ratings:
         if column.title not in self._ratings:
-            games = tuple(played.game for task in column.tasks for played in self.games[task])
+            games = tuple(match.game for task in column.tasks for match in self.games[task])
             self._ratings[column.title] = Ratings(games, self.anchor, self.resamples)
         return self._ratings[column.title]
 
@@ -195,14 +195,14 @@ class Standings:
         self, names: Sequence[str], by_seed: Mapping[tuple[str, str], Mapping[int, float]]
     ) -> Iterator[tuple[str, Estimate]]:
         for name in names:
-            others = [
-                by_seed[name, other]
-                for other in names
-                if other != name and not is_blind(self.specs[other]) and (name, other) in by_seed
+            partners = [
+                by_seed[name, partner]
+                for partner in names
+                if partner != name and not is_blind(self.specs[partner]) and (name, partner) in by_seed
             ]
             alone = by_seed.get((name, name), {})
-            seeds = [seed for seed in alone if others and all(seed in other for other in others)]
-            crossed = {seed: sum(other[seed] for other in others) / len(others) for seed in seeds}
+            seeds = [seed for seed in alone if partners and all(seed in partner for partner in partners)]
+            crossed = {seed: sum(partner[seed] for partner in partners) / len(partners) for seed in seeds}
             if seeds:
                 yield name, paired_difference({seed: alone[seed] for seed in seeds}, crossed).difference
 
@@ -221,8 +221,8 @@ class Standings:
         """The mean score of the first on each seed of each task."""
         seeds: defaultdict[tuple[str, str], dict[tuple[str, int | str], list[float]]] = defaultdict(dict)
         for task in column.tasks:
-            for played in self.games[task]:
-                game = played.game
+            for match in self.games[task]:
+                game = match.game
                 if game.first != game.second:
                     same = seeds[game.first, game.second].setdefault((game.task, game.seed), [])
                     same.append(game.score)
@@ -263,17 +263,17 @@ class Standings:
             if len(column.tasks) > 1:
                 continue
             ratings = self.ratings(column)
-            for played in self.games[column.tasks[0]]:
-                game = played.game
+            for match in self.games[column.tasks[0]]:
+                game = match.game
                 if game.score == 0.5 or game.first not in ratings.rated:
                     continue
                 won = game.score == 1.0
-                chance = ratings.chance_of_win(game) if won else ratings.chance_of_loss(game)
+                chance = ratings.chance_of_result(game)
                 winner, loser = (game.first, game.second) if won else (game.second, game.first)
                 key = (game.task, game.first, game.second)
                 weaker = ratings.strength(winner) < ratings.strength(loser)
                 if weaker and (key not in best or chance < best[key].chance):
-                    best[key] = Upset(winner, loser, chance, played)
+                    best[key] = Upset(winner, loser, chance, match)
         return sorted(best.values(), key=lambda upset: upset.chance)[:MAX_UPSETS]
 
     @cached_property
@@ -294,9 +294,9 @@ class Standings:
         ends = {name: end for name, end in ratings.bounded_once.items() if name in ratings.rated}
         for end, word in ((1.0, "lost"), (0.0, "won")):
             if names := [name for name, own in ends.items() if own == end]:
-                which = "lower" if end else "upper"
+                side = "lower" if end else "upper"
                 yield (
-                    f"{column.title}: {', '.join(names)} {word} no game, so only the {which} end of the "
+                    f"{column.title}: {', '.join(names)} {word} no game, so only the {side} end of the "
                     "interval is known."
                 )
         for name, estimate in self.sight(column).items():
@@ -306,8 +306,8 @@ class Standings:
 
 def standings_of(results: SuiteResults) -> Standings:
     """The standings of results, kept with them as a cached property would be: resamples take seconds."""
-    kept: Standings = vars(results).setdefault("_standings", Standings(results))
-    return kept
+    standings: Standings = vars(results).setdefault("_standings", Standings(results))
+    return standings
 
 
 def _seed_means(values: Mapping[Place, float]) -> dict[int, float]:

@@ -39,25 +39,25 @@ def default_episodes(task: Task) -> int:
         return QUESTIONS
     players = (BEST, *task.opponents)
     most = SEARCHED if any(agent(player, game).computes for player in players) else GAMES
-    wanted, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
-    return -(-wanted // swaps) * swaps
+    games, swaps = min(max(task.episodes, LEAST), most), len(task.seatings)
+    return -(-games // swaps) * swaps
 
 
 def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
     """The reference scores of a task over its first seeds.
 
-    Each player plays so many episodes; as many questions of other seeds are used for fitting.
+    Each player plays `episodes` episodes; as many questions of other seeds are used for fitting.
     """
     game = make(task.game)
     starts: dict[int, State] = {}  # of questions, which may take long to make
     blind = {
-        name: played(game, task, player, episodes, starts)
+        name: play_task(game, task, player, episodes, starts)
         for name, player in blind_players(task, episodes).items()
     }
     cues = cue_players(game, task, episodes) if game.question else {}
-    seen = {name: played(game, task, player, episodes, starts) for name, player in cues.items()}
+    by_cue = {name: play_task(game, task, player, episodes, starts) for name, player in cues.items()}
     best = agent(BEST, game)
-    upper = played(game, task, best, episodes, starts)
+    upper = play_task(game, task, best, episodes, starts)
     scores: list[Score] = []
     for metric in task.metrics:
         estimates = {name: metric.estimate(results) for name, results in blind.items()}
@@ -71,7 +71,9 @@ def measure(suite: str, task: Task, episodes: int) -> TaskReferences:
         sign = 1 if metric.higher_is_better else -1
         highest = max(estimates, key=lambda name: sign * estimates[name].mean)
         scores.append(score_of("blind", metric, highest, estimates[highest]))
-        scores += [score_of("cue", metric, name, metric.estimate(results)) for name, results in seen.items()]
+        scores += [
+            score_of("cue", metric, name, metric.estimate(results)) for name, results in by_cue.items()
+        ]
         scores.append(score_of("upper", metric, best.spec, metric.estimate(upper)))
     return TaskReferences(suite, task.name, task.game, game.version, episodes, tuple(scores))
 
@@ -84,7 +86,7 @@ def score_of(kind: Kind, metric: Metric, player: str, e: Estimate) -> Score:
 def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     """Players that never look, by name: general ones, and the game's own `bot/blind` if it has one.
 
-    Where legal actions are not listed, only those play who need not know them.
+    Where legal actions are not listed, only players that need no list take part.
     """
     game = make(task.game)
     start = game.start(task.first_seed)
@@ -103,7 +105,7 @@ def blind_players(task: Task, training: int) -> Mapping[str, Agent]:
     return players
 
 
-def played(
+def play_task(
     game: Game, task: Task, player: Agent, episodes: int, starts: dict[int, State]
 ) -> list[EpisodeResult]:
     """The first episodes of a task with this player."""
@@ -111,7 +113,7 @@ def played(
     for index in range(episodes):
         seed, seating = task.placed(index)
         seats = task.seatings[seating]
-        agents = {seat: player if who == MODEL else agent(who, game) for seat, who in seats.items()}
+        agents = {seat: player if spec == MODEL else agent(spec, game) for seat, spec in seats.items()}
         state = (starts.get(seed) or starts.setdefault(seed, game.start(seed))) if game.question else None
         episode = run_sync(play(game, agents, seed, state=state, config=task.config))
         results.append(EpisodeResult("", episode, entrant_seats(task, seating)))
@@ -139,22 +141,24 @@ def orders(
 
     Whole games come first, since they take longest.
     """
-    named = {task.name for whole in suites.values() for task in whole.tasks}
+    names = {task.name for whole in suites.values() for task in whole.tasks}
     for name in tasks:
-        if name not in named:
-            raise UnknownName(f"task of {', '.join(suites)}", name, named)
-    chosen: dict[tuple[str, Path | None], BaselineOrder] = {}
+        if name not in names:
+            raise UnknownName(f"task of {', '.join(suites)}", name, names)
+    by_definition: dict[tuple[str, Path | None], BaselineOrder] = {}
     for name, whole in suites.items():
         for task in whole.tasks:
             if tasks and task.name not in tasks:
                 continue
             file, count = out or whole.references, episodes or default_episodes(task)
             order = BaselineOrder(definition(task), name, task.name, count, file, episodes)
-            earlier = chosen.get((order.key, file))
+            earlier = by_definition.get((order.key, file))
             if earlier is None or earlier.episodes < count:
-                chosen[order.key, file] = order
+                by_definition[order.key, file] = order
     tasks_of = {(name, task.name): task for name, whole in suites.items() for task in whole.tasks}
-    return sorted(chosen.values(), key=lambda order: make(tasks_of[order.suite, order.task].game).question)
+    return sorted(
+        by_definition.values(), key=lambda order: make(tasks_of[order.suite, order.task].game).question
+    )
 
 
 def read_stored(order: BaselineOrder) -> TaskReferences | None:
@@ -171,21 +175,21 @@ def read_any(order: BaselineOrder) -> TaskReferences | None:
 
 
 def run_orders(
-    work: Callable[[BaselineOrder], T], wanted: Sequence[BaselineOrder], workers: int
+    work: Callable[[BaselineOrder], T], batch: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, T | str]]:
     """The result of some work for each order as it is known, or why there is none."""
     attempt = partial(_try_order, work)
-    if workers < 2 or len(wanted) < 2:
-        yield from ((order, attempt(order)) for order in wanted)
+    if workers < 2 or len(batch) < 2:
+        yield from ((order, attempt(order)) for order in batch)
         return
-    missing = dict.fromkeys(wanted)
+    unfinished = dict.fromkeys(batch)
     try:
-        for order, result in run_in_processes(attempt, wanted, min(workers, len(wanted)), ordered=False):
-            del missing[order]
+        for order, result in run_in_processes(attempt, batch, min(workers, len(batch)), ordered=False):
+            del unfinished[order]
             yield order, result
     except WorkerDied:
         reason = "a process ended unexpectedly; run the command again for what is missing."
-        yield from ((order, reason) for order in missing)
+        yield from ((order, reason) for order in unfinished)
 
 
 def _try_order(work: Callable[[BaselineOrder], T], order: BaselineOrder) -> T | str:

@@ -92,22 +92,22 @@ def questions(game: Game, task: Task, count: int) -> Questions:
 
 
 def fit_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
-    asked = questions(game, task, count)
+    training = questions(game, task, count)
     players: dict[str, Agent] = {}
     tried: list[list[dict[str, float]]] = []
     for metric in task.metrics:
         aim = "" if metric == task.metrics[0] else f" for {metric.name}"
         if not metric.paired:
-            if asked.vocabulary:
-                answer = _best_answer(metric, asked.vocabulary, asked.results)
+            if training.vocabulary:
+                answer = _best_answer(metric, training.vocabulary, training.results)
                 players[f"table: one answer{aim}"] = Constant(answer)
             continue
-        rewards = rewards_of(metric, asked.results)
+        rewards = rewards_of(metric, training.results)
         if rewards is None or rewards in tried:  # two names of one number
             continue
         tried.append(rewards)
-        table = best_table(asked.examples(rewards))
-        players[f"table: {table.name}{aim}"] = Fitted(table, asked.vocabulary, task.config)
+        table = best_table(training.examples(rewards))
+        players[f"table: {table.name}{aim}"] = Fitted(table, training.vocabulary, task.config)
     return players
 
 
@@ -136,12 +136,12 @@ def cue_players(game: Game, task: Task, count: int) -> dict[str, Agent]:
     for number in range(count):
         state = game.start(OTHER_SEEDS + number)
         answer = state.solution(seat)
-        for cue, said in state.cues(seat).items() if answer is not None else ():
+        for cue, value in state.cues(seat).items() if answer is not None else ():
             table = counts.setdefault(cue, {})
-            for key in (said, ""):
+            for key in (value, ""):
                 table.setdefault(key, Counter())[str(answer)] += 1
     return {
-        cue: CueTable(cue, {said: some.most_common(1)[0][0] for said, some in table.items()})
+        cue: CueTable(cue, {value: some.most_common(1)[0][0] for value, some in table.items()})
         for cue, table in counts.items()
     }
 
@@ -209,9 +209,11 @@ def candidates(game: Game, states: Sequence[State], seat: str) -> tuple[str, ...
     view = view_of(game, RenderOptions(), 0)
     right = [answer for state in states if (answer := state.solution(seat)) is not None]
     guesses = [view.guess(state, seat, stream(n, "guess")) for n, state in enumerate(states)]
-    counted = [Counter(some).most_common(VOCABULARY) for some in (right, guesses)]
+    frequencies = [Counter(some).most_common(VOCABULARY) for some in (right, guesses)]
     # Where nothing recurs, as with boards, one of each is enough.
-    frequent = [some[0][0] for some in counted] + [answer for some in counted for answer, n in some if n > 1]
+    frequent = [some[0][0] for some in frequencies] + [
+        answer for some in frequencies for answer, n in some if n > 1
+    ]
     return tuple(dict.fromkeys([*frequent, *_usual(right)]))
 
 
@@ -228,7 +230,7 @@ def _usual(right: Sequence[str]) -> Iterator[str]:
     yield "".join(place.most_common(1)[0][0] for place in places)
     yield "".join(_middle(place) for place in places)
     rest = ([token for token, _ in place.most_common(2) if token != most] for place in places)
-    yield "".join((others or [most])[0] for others in rest)
+    yield "".join((tokens or [most])[0] for tokens in rest)
     for number, _ in numbers.most_common(16):
         yield "".join(number if _is_number(next(iter(place))) else next(iter(place)) for place in places)
 

@@ -33,8 +33,8 @@ def blind_words(view: View, state: State, seat: str, config: PlayConfig) -> str:
     """What a model with `blind=true` is told besides the rules, which never change. Draws no picture."""
     # The text twin is withheld next to pictures; a seat that is offered text alone keeps it.
     text = view.text(state, seat) if view.offers(seat) == "text" else ""
-    seen = Observation(text=text, notes=view.notes(state, seat))
-    ask = replace(build_ask(view, state, seat, "nothing", config), observation=seen)
+    observation = Observation(text=text, notes=view.notes(state, seat))
+    ask = replace(build_ask(view, state, seat, "nothing", config), observation=observation)
     messages = prompt(ask, PromptOptions(blind=True))[1:]
     return "\n".join(part for message in messages for part in message.parts if isinstance(part, str))
 
@@ -186,7 +186,7 @@ class RewardTable:
         return sum(rewards) / len(examples)
 
     def _score(self, keys: Keys, without: int | None) -> float:
-        total, count = self._counted(_ALL, without)
+        total, count = self._totals(_ALL, without)
         mean = total / count if count else 0.5
         if not self._independent:
             for key in keys:
@@ -194,13 +194,13 @@ class RewardTable:
             return mean
         first = self._mean(keys[0], mean, without)
         rest = (_logit(self._mean(key, first, without)) for key in keys[1:])
-        return _logit(first) + sum(other - _logit(first) for other in rest)
+        return _logit(first) + sum(logit - _logit(first) for logit in rest)
 
     def _mean(self, key: Hashable, expected: float, without: int | None) -> float:
-        total, count = self._counted(key, without)
+        total, count = self._totals(key, without)
         return (total + WEIGHT * expected) / (count + WEIGHT)
 
-    def _counted(self, key: Hashable, without: int | None) -> tuple[float, float]:
+    def _totals(self, key: Hashable, without: int | None) -> tuple[float, float]:
         sums = self._sums.get(key, _NO_SUMS)
         total, count = sum(sums[:FOLDS]), sum(sums[FOLDS:])
         if without is not None:
@@ -235,46 +235,47 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def table_of_places(examples: Sequence[Example]) -> RewardTable | None:
     """A table over the words at the chosen places; None where no place helps."""
-    chosen = _chosen(examples)
+    places = choose_places(examples)
 
     def keys(words: Words, answer: str) -> Keys:
-        at_places = [words.places.get(place) for place in chosen]
-        return answer, *((words.question, *at_places[:n], answer) for n in range(len(chosen) + 1))
+        at_places = [words.places.get(place) for place in places]
+        return answer, *((words.question, *at_places[:n], answer) for n in range(len(places) + 1))
 
-    name = f"words at {len(chosen)} place{'s' if len(chosen) > 1 else ''}"
-    return RewardTable(name, keys, examples) if chosen else None
+    name = f"words at {len(places)} place{'s' if len(places) > 1 else ''}"
+    return RewardTable(name, keys, examples) if places else None
 
 
-def _chosen(examples: Sequence[Example]) -> list[Place]:
+def choose_places(examples: Sequence[Example]) -> list[Place]:
     rows = _Rows(examples)
     group, expected = rows.start()
-    chosen: list[Place] = []
+    places: list[Place] = []
     reached = rows.reward_of(expected)
     tried = {place: rows.spread([e.words.places.get(place) for e in examples]) for place in _useful(examples)}
-    while tried and len(chosen) < MOST_PLACES:
+    while tried and len(places) < MOST_PLACES:
         scores = {
-            place: rows.reward_of(rows.means(_joint(group, said), expected)) for place, said in tried.items()
+            place: rows.reward_of(rows.means(_joint(group, words), expected))
+            for place, words in tried.items()
         }
         best = max(scores, key=lambda place: scores[place])
         if scores[best] < reached + GAIN:
             break
         reached = scores[best]
-        chosen.append(best)
+        places.append(best)
         group = _joint(group, tried.pop(best))
         expected = rows.means(group, expected)
-    return chosen
+    return places
 
 
 def _useful(examples: Sequence[Example]) -> list[Place]:
     """The places at which different questions have different words."""
-    seen: dict[Place, Counter[str]] = {}
+    words_at: dict[Place, Counter[str]] = {}
     for example in examples:
         for place, word in example.words.places.items():
-            seen.setdefault(place, Counter())[word] += 1
+            words_at.setdefault(place, Counter())[word] += 1
     # A question whose line is shorter has no word there, which is a word too.
-    often = {place: max(*words.values(), len(examples) - words.total()) for place, words in seen.items()}
+    often = {place: max(*words.values(), len(examples) - words.total()) for place, words in words_at.items()}
     differ = [place for place, most in often.items() if most <= COMMON * len(examples)]
-    return sorted(differ, key=lambda place: (len(seen[place]), place))[:MOST_TRIED]
+    return sorted(differ, key=lambda place: (len(words_at[place]), place))[:MOST_TRIED]
 
 
 class _Rows:
@@ -304,9 +305,9 @@ class _Rows:
         size = FOLDS * (int(group.max()) + 1)
         total = np.bincount(cell, self.reward, size).reshape(-1, FOLDS)
         count = np.bincount(cell, minlength=size).reshape(-1, FOLDS)
-        others = total.sum(axis=1)[group] - total[group, self.fold]
+        elsewhere = total.sum(axis=1)[group] - total[group, self.fold]
         number = count.sum(axis=1)[group] - count[group, self.fold]
-        return np.asarray((others + WEIGHT * expected) / (number + WEIGHT))
+        return np.asarray((elsewhere + WEIGHT * expected) / (number + WEIGHT))
 
     def reward_of(self, scores: Array) -> float:
         order = np.lexsort((-scores, self.question))

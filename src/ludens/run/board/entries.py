@@ -22,9 +22,9 @@ from ludens.run.cells import Cell
 from ludens.run.comparisons import Place
 from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, TRAINED, Entry, Value
-from ludens.run.report.tables import MetricColumn, metric_columns
+from ludens.run.report.tables import MetricColumn, metric_columns, quoted_value
 from ludens.run.results import Row, SuiteResults
-from ludens.run.stats import Estimate, exactly, normalised
+from ludens.run.stats import Estimate, normalised
 from ludens.run.task import OVERALL, Group, Metric, Observation, Published, Suite
 
 Kind = Literal["model", "blind", "bot", "person", "reference", "published"]
@@ -45,8 +45,8 @@ def public_spec(spec: str) -> Spec:
     """A player without its address and what does not affect its replies: equal ones share a row."""
     parsed = parse_spec(spec)
     dropped = _UNIMPORTANT if is_model(parsed) else frozenset[str]()
-    kept = {name: value for name, value in sorted(parsed.options.items()) if name not in dropped}
-    return Spec(parsed.name, None, kept)
+    options = {name: value for name, value in sorted(parsed.options.items()) if name not in dropped}
+    return Spec(parsed.name, None, options)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class BoardEntry:
         """Task to its results, of one or several packs."""
         names = dict.fromkeys(name for row in self.rows for name in row.cells)
         cells = {name: tuple(row.cells[name] for row in self.rows if name in row.cells) for name in names}
-        return {name: played for name, played in cells.items() if any(cell.episodes for cell in played)}
+        return {name: own for name, own in cells.items() if any(cell.episodes for cell in own)}
 
     @property
     def folders(self) -> list[Path]:
@@ -113,7 +113,7 @@ class BoardEntry:
         """A metric over all packs, in the unit that tables show; None if it did not play the task."""
         cells = self.cells.get(task, ())
         if len(cells) < 2:
-            return cells[0].shown(metric) if cells else None
+            return cells[0].table_estimate(metric) if cells else None
         over = metric.over(list(self._observations(cells, metric)))
         anchors = self.suite.anchors.get(task)
         if anchors and metric.name == cells[0].task.metrics[0].name:
@@ -136,17 +136,14 @@ class BoardEntry:
         if len(self.rows) == 1:
             return self.rows[0].overall
         summary = next((one for one in self.suite.summaries if one.name == OVERALL), None)
-        if summary is None or summary.combine is None:
+        if summary is None:
             return None
-        names = summary.tasks or [task.name for task in self.suite.tasks]
-        first = {name: self.cells[name][0].task.metrics[0] for name in names if name in self.cells}
         estimates = {
             name: estimate
-            for name, metric in first.items()
-            if (estimate := self.estimate(name, summary.metric or metric)) is not None
+            for name, cells in self.cells.items()
+            if (estimate := self.estimate(name, summary.metric or cells[0].task.metrics[0])) is not None
         }
-        whole = estimates and (len(estimates) == len(names) or not summary.complete)
-        return summary.combine(estimates) if whole else None
+        return summary.of(estimates, self.suite)
 
     @property
     def sight(self) -> str:
@@ -189,15 +186,15 @@ class BoardRow:
     @property
     def numbers(self) -> list[str]:
         """What columns are sorted by; empty where a number is unknown."""
-        known = (
+        means = (
             value.estimate.mean if isinstance(value, Value) and value.is_known else None
             for value in self.values
         )
-        return ["" if number is None else f"{number:.6g}" for number in known]
+        return ["" if number is None else f"{number:.6g}" for number in means]
 
 
 @dataclass(frozen=True)
-class Section:
+class BoardSection:
     """A suite on the board."""
 
     results: SuiteResults
@@ -263,18 +260,8 @@ class Section:
         return (source for source in self.results.published if names & source.values.keys())
 
     def _published(self, source: Published) -> BoardRow:
-        quoted = [
-            source.values.get(column.task.name)
-            if column.first
-            else source.further.get((column.task.name, column.metric.name))
-            for column in self.columns
-        ]
-        quoted += [source.values.get(OVERALL)] if self.has_overall else []
-        digits = [column.digits for column in self.columns] + [1] * self.has_overall
-        values: list[Entry] = [
-            NOTHING if value is None else Value(exactly(value), places, published=True)
-            for value, places in zip(quoted, digits, strict=True)
-        ]
+        values = [quoted_value(column.published(source), column.digits) for column in self.columns]
+        values += [quoted_value(source.values.get(OVERALL))] if self.has_overall else []
         return BoardRow("published", source.model, source.source, [*values, *[NOTHING] * 3])
 
 
@@ -282,11 +269,11 @@ def _value(estimate: Estimate | None) -> Entry:
     return NOTHING if estimate is None or isnan(estimate.mean) else Value(estimate)
 
 
-def section_of(results: SuiteResults) -> Section:
+def section_of(results: SuiteResults) -> BoardSection:
     """The results of all packs of a suite, with one entry for each player and its settings."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in results.rows:
         seated = tuple(sorted((seat, str(public_spec(spec))) for seat, spec in row.seated.items()))
         groups.setdefault((str(public_spec(row.spec)), seated, row.render), []).append(row)
     entries = (BoardEntry(results.suite, public_spec(rows[0].spec), tuple(rows)) for rows in groups.values())
-    return Section(results, tuple(entry for entry in entries if entry.cells))
+    return BoardSection(results, tuple(entry for entry in entries if entry.cells))

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -29,7 +28,7 @@ from markupsafe import Markup
 from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.files import file_error, save_file
 from ludens.core.plain import one_line
-from ludens.run.board.entries import KINDS, BoardEntry, Section, section_of
+from ludens.run.board.entries import KINDS, BoardEntry, BoardSection, section_of
 from ludens.run.board.tree import read_tree
 from ludens.run.lines import iter_records
 from ludens.run.pack import SUFFIX, BadPack, packs_in
@@ -46,7 +45,6 @@ from ludens.run.report.page import (
 from ludens.run.report.table import Value
 from ludens.run.report.tables import MetricColumn
 from ludens.run.results import Results, load_results
-from ludens.run.stats import Estimate
 from ludens.run.verify import RunVerification
 from ludens.run.viewer import SizeLimit, embed
 
@@ -236,7 +234,7 @@ class _Writer:
         text = _environment().get_template(template).render(up=up, board=self._title, **context)
         save_file(self._out / file, text.encode())
 
-    def _index(self, sections: Sequence[Section]) -> None:
+    def _index(self, sections: Sequence[BoardSection]) -> None:
         tables = [(s, s.rows(self._submitters(s), self._parts(s))) for s in sections]
         kinds = {row.kind for _, rows in tables for row in rows}
         self._page(
@@ -249,20 +247,20 @@ class _Writer:
             refused=self._refused,
         )
 
-    def _submitters(self, section: Section) -> dict[str, str]:
+    def _submitters(self, section: BoardSection) -> dict[str, str]:
         names = {entry.id: self._submissions(entry) for entry in section.entries}
         return {
             id: ", ".join(dict.fromkeys(one.submitter for one in some if one.submitter)) or "not signed"
             for id, some in names.items()
         }
 
-    def _parts(self, section: Section) -> set[str]:
+    def _parts(self, section: BoardSection) -> set[str]:
         return {e.id for e in section.entries if all(one.part for one in self._submissions(e))}
 
     def _submissions(self, entry: BoardEntry) -> list[Submission]:
         return [self._by_run[folder] for folder in entry.folders]
 
-    def _entry(self, section: Section, entry: BoardEntry, replays: Sequence[Replay]) -> None:
+    def _entry(self, section: BoardSection, entry: BoardEntry, replays: Sequence[Replay]) -> None:
         metrics = [
             (name, column.unit, Value(estimate, column.digits))
             for name, cells in entry.cells.items()
@@ -281,7 +279,9 @@ class _Writer:
             submissions=self._submissions(entry),
         )
 
-    def _replays(self, results: Results, sections: Sequence[Section], most: int) -> dict[str, list[Replay]]:
+    def _replays(
+        self, results: Results, sections: Sequence[BoardSection], most: int
+    ) -> dict[str, list[Replay]]:
         """Write the pages of some episodes; returns the links by the id of the entry."""
         links: dict[str, list[Replay]] = {}
         for suite, section in zip(results.suites, sections, strict=True):
@@ -294,16 +294,16 @@ class _Writer:
         return links
 
     def _replay(self, pick: Pick, entry: BoardEntry) -> Replay:
-        played, pack = pick.cell.read(pick.place), self._by_run[pick.cell.folder].proof.pack
-        file = f"replays/{sha256(f'{pack.digest} {played.key}'.encode()).hexdigest()[:16]}.html"
-        panel = embed(played.episode, played.key, size=PICTURES, limit=SizeLimit(EPISODE_SIZE))
+        result, pack = pick.cell.read(pick.place), self._by_run[pick.cell.folder].proof.pack
+        file = f"replays/{sha256(f'{pack.digest} {result.key}'.encode()).hexdigest()[:16]}.html"
+        panel = embed(result.episode, result.key, size=PICTURES, limit=SizeLimit(EPISODE_SIZE))
         self._page(
             file, "replay.html", title=f"{pick.cell.task.name}: {entry.name}", panel=panel, entry=entry
         )
-        seats = " and ".join(played.seats)
-        return Replay(file, pick.cell.task.name, played.seed, seats, pick.value_text, pick.tags)
+        seats = " and ".join(result.seats)
+        return Replay(file, pick.cell.task.name, result.seed, seats, pick.value_text, pick.tags)
 
-    def _data(self, sections: Sequence[Section]) -> bytes:
+    def _data(self, sections: Sequence[BoardSection]) -> bytes:
         entries = [
             {
                 "suite": section.results.suite.name,
@@ -314,7 +314,7 @@ class _Writer:
                 "packs": [one.proof.pack.digest for one in self._submissions(entry)],
                 "episodes": entry.episodes,
                 "results": [
-                    {"task": name, "metric": metric.name, **_numbers(estimate)}
+                    {"task": name, "metric": metric.name, **estimate.interval(), "n": estimate.n}
                     for name, cells in entry.cells.items()
                     for metric in cells[0].task.metrics
                     if (estimate := entry.estimate(name, metric)) is not None
@@ -337,16 +337,10 @@ class _Writer:
         return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _column(section: Section, name: str, metric: str) -> MetricColumn:
+def _column(section: BoardSection, name: str, metric: str) -> MetricColumn:
     task = section.results.tasks[name]
-    [measured] = [one for one in task.metrics if one.name == metric]
-    return MetricColumn(task, measured, measured is task.metrics[0] and name in section.results.suite.anchors)
-
-
-def _numbers(estimate: Estimate) -> dict[str, float | int | None]:
-    numbers = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
-    known = {name: number if isfinite(number) else None for name, number in numbers.items()}
-    return {**known, "n": estimate.n}
+    [own] = [one for one in task.metrics if one.name == metric]
+    return MetricColumn(task, own, own is task.metrics[0] and name in section.results.suite.anchors)
 
 
 def _tree() -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
     python -m ludens.run.board.tree       # ask nano about every position again, and write tic_tac_toe.json
 
-A position is the board and the last move, because the picture frames it: nano may reply otherwise to the same
-board after another move. Lines that lead to the same board by the same last move share a position.
+A position is the board and the last move, because the picture frames it: nano may reply differently to the
+same board after another move. Lines that lead to the same board by the same last move share a position.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ async def grow(player: Agent, game: Game, seat: str) -> dict[str, int]:
     while layer:
         turn = next(iter(layer.values())).to_act[0]
         if turn == seat:
-            asked = await asyncio.gather(*(reply_of(player, game, state, seat) for state in layer.values()))
-            replies.update(zip(layer, asked, strict=True))
+            answers = await asyncio.gather(*(reply_of(player, game, state, seat) for state in layer.values()))
+            replies.update(zip(layer, answers, strict=True))
         following = dict[str, State]()
         for position, state in layer.items():
             free = [cell for cell in range(9) if position[cell] == "."]

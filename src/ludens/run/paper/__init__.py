@@ -26,7 +26,7 @@ from ludens.run.report import render
 from ludens.run.report.arena import arena_charts, headline_tables, improvement
 from ludens.run.report.charts import PUBLISHED_RINGS, Bar, BarChart, bar_charts
 from ludens.run.report.references import sentences, warnings
-from ludens.run.report.table import NOTHING, Column, Entry, Table, TableRow, Value, split
+from ludens.run.report.table import Column, Entry, Table, TableRow, Value, notes_below_last, select, split
 from ludens.run.report.tables import scores, task_scores
 from ludens.run.results import Results, SuiteResults
 from ludens.run.task import MODEL, Suite, suite
@@ -59,7 +59,7 @@ def content(results: Results) -> dict[str, Any]:
     return {
         "title": f"Results on {' and '.join(names)}",
         "citation": KEY,
-        "episodes": f"{sum(map(_played, results.suites)):,}",
+        "episodes": f"{sum(map(_episodes, results.suites)):,}",
         "runs": len(results.plans),
         "suites": [suite_content(one, _plans_of(one, results)) for one in results.suites],
         "entrants": table_data(_entrants(results)),
@@ -70,8 +70,8 @@ def content(results: Results) -> dict[str, Any]:
     }
 
 
-def _played(results: SuiteResults) -> int:
-    return sum(len(cell.episodes) for row in results.rows for cell in row.cells.values())
+def _episodes(results: SuiteResults) -> int:
+    return sum(len(cell.episodes) for _, _, cell in results.cells())
 
 
 def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str, Any]:
@@ -81,10 +81,10 @@ def suite_content(results: SuiteResults, plans: Mapping[Path, Plan]) -> dict[str
     more = () if results.is_arena else (task_scores(results), improvement(results))
     # Sentences and warnings have a paragraph of their own.
     bare = [table_data(part) for table in (*tables, *filter(None, more)) for part in fitted(table)]
-    said = {one_line(text) for text in (*sentences(results), *warnings(results))}
+    paragraphs = {one_line(text) for text in (*sentences(results), *warnings(results))}
     for table in bare:
-        table["notes"] = [note for note in table["notes"] if note not in said]
-        table["warnings"] = [warning for warning in table["warnings"] if warning not in said]
+        table["notes"] = [note for note in table["notes"] if note not in paragraphs]
+        table["warnings"] = [warning for warning in table["warnings"] if warning not in paragraphs]
     return {
         "name": results.suite.name,
         "about": one_line(results.suite.about),
@@ -110,11 +110,11 @@ def departures(results: SuiteResults, plans: Mapping[Path, Plan]) -> Iterator[st
         for option, value in parse_spec(plan.suite).options.items():
             if not results.is_arena:
                 yield f"The suite was played with {option}={value}."
-        if left_out := [task.name for task in whole.tasks if task.name not in plan.chosen]:
+        if left_out := [task.name for task in whole.tasks if task.name not in plan.tasks_by_name]:
             yield f"Not played in {folder.name}: {', '.join(left_out)}."
         fewer = [
             f"{name} {plan.places(task):,} of {task.episodes:,}"
-            for name, task in plan.chosen.items()
+            for name, task in plan.tasks_by_name.items()
             if plan.places(task) < task.episodes
         ]
         if fewer:
@@ -176,15 +176,15 @@ def _tasks(results: Results) -> Iterator[Table]:
 
 
 def _task_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
-    for name, task in plan.chosen.items():
+    for name, task in plan.tasks_by_name.items():
         snapshot = plan.task_snapshot.get(name, {})
         version = str(snapshot.get("version", "")) if isinstance(snapshot, dict) else ""
         places = plan.places(task)
         first, last = (plan.seed + task.placed(index)[0] for index in (0, places - 1))
         seeds = f"{first:,}" if first == last else f"{first:,} to {last:,}"
-        others = ", ".join(_spec(who) for who in task.opponents) or MODEL.lower()
+        players = ", ".join(_spec(spec) for spec in task.opponents) or MODEL.lower()
         count, config = f"{plan.count(task):,}", task.config
-        yield name, task.game, version, others, count, seeds, str(config.retries), config.fallback
+        yield name, task.game, version, players, count, seeds, str(config.retries), config.fallback
 
 
 def _settings(results: Results) -> Table:
@@ -200,10 +200,10 @@ def _settings(results: Results) -> Table:
 
 
 def _versions(results: Results) -> Table:
-    made = [(folder.name, plan.made_with) for folder, plan in results.plans.items()]
-    made.append(("this document", versions()))
-    packages = list(dict.fromkeys(name for _, one in made for name in one))
-    rows = [(who, *(one.get(name, "") for name in packages)) for who, one in made]
+    packages_of = [(folder.name, plan.made_with) for folder, plan in results.plans.items()]
+    packages_of.append(("this document", versions()))
+    packages = list(dict.fromkeys(name for _, one in packages_of for name in one))
+    rows = [(run, *(made_with.get(name, "") for name in packages)) for run, made_with in packages_of]
     return _texts("Versions", ("run", *packages), rows)
 
 
@@ -276,27 +276,18 @@ def fitted(table: Table) -> list[Table]:
         return [table]
     if names == 1 and len(table.rows) <= MOST_COLUMNS:
         return [_transposed(table)]
-    parts, wide = [], -(-len(numbers) // -(-len(numbers) // MOST_COLUMNS))
-    for start in range(0, len(numbers), wide):
-        some = numbers[start : start + wide]
-        places = [*range(names), *some]
-        columns = [table.columns[place] for place in places]
-        rows = [
-            replace(row, entries=[row.entries[place] for place in places])
-            for row in table.rows
-            if any(row.entries[place] != NOTHING for place in some)
-        ]
-        parts.append(replace(table, columns=columns, rows=rows))
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
+    wide = -(-len(numbers) // -(-len(numbers) // MOST_COLUMNS))
+    starts = range(0, len(numbers), wide)
+    return notes_below_last([select(table, range(names), numbers[at : at + wide]) for at in starts])
 
 
 def _transposed(table: Table) -> Table:
-    first, *others = table.columns
+    first, *rest = table.columns
     columns = [Column(first.name, numbers=False), *(Column(str(row.entries[0])) for row in table.rows)]
     rows = [
         TableRow("ours", [f"{column.name}, {column.unit}" if column.unit else column.name, *entries])
         for column, entries in zip(
-            others, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True
+            rest, zip(*(row.entries[1:] for row in table.rows), strict=True), strict=True
         )
     ]
     return replace(table, columns=[replace(columns[0], name="task"), *columns[1:]], rows=rows)

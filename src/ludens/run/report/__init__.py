@@ -91,7 +91,7 @@ def _first_tables(suite: SuiteResults, metrics: Sequence[str] = ()) -> list[Tabl
 
 
 def main_tables(results: Results) -> list[Table]:
-    """The scores of every suite, for those who want nothing else."""
+    """The scores of every suite alone."""
     tables = [
         part
         for suite in results.suites

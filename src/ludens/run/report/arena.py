@@ -9,11 +9,11 @@ from math import isfinite, nan
 from typing import Any, ClassVar
 
 from ludens.core.spec import parse_spec
-from ludens.run.arena.reflect import without_notes
+from ludens.run.arena.reflect import with_notes
 from ludens.run.arena.standings import CrossPlay, RatingColumn, Standings, standings_of
 from ludens.run.comparisons import compare
 from ludens.run.plan import is_blind
-from ludens.run.report.charts import COLORS, Bar, BarChart, CurveChart, CurveLine
+from ludens.run.report.charts import COLORS, Bar, BarChart, CurveChart, CurveLine, curve_line
 from ludens.run.report.table import NOTHING, Column, Entry, RowKind, Source, Table, TableRow, Value
 from ludens.run.report.tables import percent, raw, replies
 from ludens.run.results import Row, SuiteResults
@@ -26,39 +26,41 @@ STEP = "step "
 
 def arena_tables(results: SuiteResults) -> list[Table]:
     """All tables: ratings first."""
-    made = standings_of(results)
-    tables = [*headline_tables(results), seats(made), *(cross_play(one) for one in made.cross_play)]
-    tables += [head_to_head(made), upsets(made), replies(results)]
+    standings = standings_of(results)
+    tables = [*headline_tables(results), seats(standings), *(cross_play(one) for one in standings.cross_play)]
+    tables += [head_to_head(standings), upsets(standings), replies(results)]
     return [table for table in tables if table is not None]
 
 
 def headline_tables(results: SuiteResults) -> list[Table]:
-    """What a reader wants first: ratings and what sight is worth, or returns where nobody competes."""
-    made = standings_of(results)
-    tables = [ratings(made), sight(made)]
-    if not made.columns:
-        tables += [cross_play(one) for one in made.cross_play]
+    """The tables that come first: ratings and what sight is worth, or returns if no task is competitive."""
+    standings = standings_of(results)
+    tables = [ratings(standings), sight(standings)]
+    if not standings.columns:
+        tables += [cross_play(one) for one in standings.cross_play]
     return [table for table in tables if table is not None]
 
 
-def _kind(made: Standings, name: str) -> RowKind:
-    return "blind" if is_blind(made.specs[name]) else "ours"
+def _kind(standings: Standings, name: str) -> RowKind:
+    return "blind" if is_blind(standings.specs[name]) else "ours"
 
 
-def ratings(made: Standings) -> Table | None:
+def ratings(standings: Standings) -> Table | None:
     """Entrants x games: rating points."""
-    if not made.columns:
+    if not standings.columns:
         return None
-    columns = [Column("entrant", numbers=False), *(Column(c.title, "Elo") for c in made.columns)]
+    columns = [Column("entrant", numbers=False), *(Column(c.title, "Elo") for c in standings.columns)]
     columns.append(Column("seeds"))
     rows = []
-    for name in made.order:
-        estimates = [made.ratings(column).rating(name) for column in made.columns]
+    for name in standings.order:
+        estimates = [standings.ratings(column).rating(name) for column in standings.columns]
         most = max((estimate.n for estimate in estimates), default=0)
         entries: list[Entry] = [name, *map(_rating, estimates), str(most)]
         if most:
-            rows.append(TableRow(_kind(made, name), entries))
-    return Table("Ratings", columns, rows, list(_notes(made)), made.warnings, list(_legend(made)))
+            rows.append(TableRow(_kind(standings, name), entries))
+    return Table(
+        "Ratings", columns, rows, list(_notes(standings)), standings.warnings, list(_legend(standings))
+    )
 
 
 def _rating(estimate: Estimate) -> Entry:
@@ -67,9 +69,9 @@ def _rating(estimate: Estimate) -> Entry:
     return Value(estimate, 0) if estimate.standard_error else "0"
 
 
-def _notes(made: Standings) -> Iterator[str]:
-    for column in made.columns:
-        for cycle in made.cycles(column):
+def _notes(standings: Standings) -> Iterator[str]:
+    for column in standings.columns:
+        for cycle in standings.cycles(column):
             a, b, c = cycle.names
             first, second, third = (f"{100 * score:.0f}%" for score in cycle.scores)
             yield (
@@ -78,38 +80,40 @@ def _notes(made: Standings) -> Iterator[str]:
             )
     unfinished = [
         f"{row.name}, {name} ({len(cell.episodes)} of {cell.planned})"
-        for row in made.results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in standings.results.cells()
         if len(cell.episodes) < cell.planned
     ]
     if unfinished:
         more = f" and {len(unfinished) - 3} more" if len(unfinished) > 3 else ""
         yield f"Not all games were played: {'; '.join(unfinished[:3])}{more}."
-    yield from made.results.cautions
+    yield from standings.results.cautions
 
 
-def _legend(made: Standings) -> Iterator[str]:
-    zero = made.anchor or "the weakest entrant"
+def _legend(standings: Standings) -> Iterator[str]:
+    zero = standings.anchor or "the weakest entrant"
     yield (
         f"Bradley-Terry ratings with draws and seat advantages, in Elo points relative to {zero}; brackets "
         "contain 95% intervals from a bootstrap over seeds."
     )
     yield "400 points are odds of 10 to 1. (blind): the same model with blank pictures."
-    if any(not task.config.listed for task in made.results.tasks.values()):
+    if any(not task.config.listed for task in standings.results.tasks.values()):
         yield "unlisted: players are not shown the legal moves."
-    if any("notes=" in spec for spec in made.specs.values()):
+    if any("notes=" in spec for spec in standings.specs.values()):
         yield "(notes N): prompts have notes that the model wrote after N rounds of practice (--reflect)."
 
 
-def sight(made: Standings) -> Table | None:
+def sight(standings: Standings) -> Table | None:
     """Models x games: rating points above the blind control."""
-    if not (made.columns and made.controls):
+    if not (standings.columns and standings.controls):
         return None
-    columns = [Column("entrant", numbers=False), *(Column(c.title, "Elo") for c in made.columns)]
+    columns = [Column("entrant", numbers=False), *(Column(c.title, "Elo") for c in standings.columns)]
     rows = [
-        TableRow(_kind(made, name), [name, *(_gain(made.sight(column)[name]) for column in made.columns)])
-        for name in made.order
-        if name in made.controls
+        TableRow(
+            _kind(standings, name),
+            [name, *(_gain(standings.sight(column)[name]) for column in standings.columns)],
+        )
+        for name in standings.order
+        if name in standings.controls
     ]
     notes = ["Rating points of a model above the same model with blank pictures."]
     return Table("What sight is worth", columns, rows, notes)
@@ -119,16 +123,16 @@ def _gain(estimate: Estimate) -> Entry:
     return Value(estimate, 0, signed=True) if estimate.n else NOTHING
 
 
-def seats(made: Standings) -> Table | None:
+def seats(standings: Standings) -> Table | None:
     """What the seats of the first side are worth."""
     rows = []
-    for column in made.columns:
+    for column in standings.columns:
         if len(column.tasks) == 1:
-            task = made.results.tasks[column.tasks[0]]
-            for (_, number), estimate in made.ratings(column).advantages().items():
-                own = [seat for seat, who in task.seatings[2 * number].items() if who == "MODEL"]
+            task = standings.results.tasks[column.tasks[0]]
+            for (_, number), estimate in standings.ratings(column).advantages().items():
+                own = [seat for seat, player in task.seatings[2 * number].items() if player == "MODEL"]
                 rows.append(TableRow("ours", [task.name, " and ".join(own), _gain(estimate)]))
-    columns = [Column("task", numbers=False), Column("seats", numbers=False), Column("advantage", "Elo")]
+    columns = [*Column.texts("task", "seats"), Column("advantage", "Elo")]
     return Table("Seat advantages", columns, rows) if rows else None
 
 
@@ -155,40 +159,42 @@ def cross_play(one: CrossPlay) -> Table:
     return Table(f"Cross-play: {one.task.name}", columns, rows, notes)
 
 
-def head_to_head(made: Standings) -> Table | None:
+def head_to_head(standings: Standings) -> Table | None:
     """Matches x games: the score of the first."""
-    scores = {column.title: made.head_to_head(column) for column in made.columns}
+    scores = {column.title: standings.head_to_head(column) for column in standings.columns}
     pairs = dict.fromkeys(pair for some in scores.values() for pair in some)
-    columns = [Column(name, numbers=False) for name in ("first", "second")]
-    columns += [Column(column.title, "score of the first %") for column in made.columns]
+    columns = Column.texts("first", "second")
+    columns += [Column(column.title, "score of the first %") for column in standings.columns]
     rows = []
     for a, b in pairs:
         entries: list[Entry] = [a, b]
-        for column in made.columns:
+        for column in standings.columns:
             estimate = scores[column.title].get((a, b))
             task = column.tasks[0] if len(column.tasks) == 1 else ""
             source = Source(f"{a} vs {b}", task)
             entries.append(NOTHING if estimate is None else Value(estimate.scaled(100), 1, source=source))
-        rows.append(TableRow("blind" if "blind" in (_kind(made, a), _kind(made, b)) else "ours", entries))
+        rows.append(
+            TableRow("blind" if "blind" in (_kind(standings, a), _kind(standings, b)) else "ours", entries)
+        )
     return Table("Head to head", columns, rows) if rows else None
 
 
-def upsets(made: Standings) -> Table | None:
+def upsets(standings: Standings) -> Table | None:
     """Games that the weaker entrant won, least likely first."""
-    columns = [Column(name, numbers=False) for name in ("winner", "loser", "task", "episode")]
+    columns = Column.texts("winner", "loser", "task", "episode")
     rows = [
         TableRow(
             "ours",
             [
                 u.winner,
                 u.loser,
-                u.played.cell.task.name,
-                u.played.key,
+                u.match.cell.task.name,
+                u.match.key,
                 percent(u.chance),
             ],
-            Source(u.played.row.name, u.played.cell.task.name, str(u.played.place[0])),
+            Source(u.match.row.name, u.match.cell.task.name, str(u.match.place[0])),
         )
-        for u in made.upsets
+        for u in standings.upsets
     ]
     notes = ["`ludens replay RUN --key EPISODE` shows one."]
     return Table("Upsets to watch", [*columns, Column("chance", "%")], rows, notes) if rows else None
@@ -238,96 +244,100 @@ class MatrixChart:
 
 def arena_charts(results: SuiteResults) -> list[Any]:
     """Ratings as bars, results of all pairs as heat maps, and the strength of checkpoints over training."""
-    made = standings_of(results)
-    charts: list[Any] = [_bars(made, column) for column in made.columns]
-    charts += filter(None, [_training(made)])
-    for column in made.columns:
-        scores = made.head_to_head(column)
+    standings = standings_of(results)
+    charts: list[Any] = [_bars(standings, column) for column in standings.columns]
+    charts += filter(None, [_training(standings)])
+    for column in standings.columns:
+        scores = standings.head_to_head(column)
         pairs = {pair: 100 * score.mean for pair, score in scores.items()}
         pairs |= {(b, a): 100 - value for (a, b), value in pairs.items()}
-        names = [name for name in made.order if any(name in pair for pair in pairs)]
+        names = [name for name in standings.order if any(name in pair for pair in pairs)]
         values = [[pairs.get((a, b), nan) for b in names] for a in names]
         charts.append(
             MatrixChart(f"{column.title}: score % of the row against the column", names, values, 0, 100)
         )
-    for one in made.cross_play:
+    for one in standings.cross_play:
         values = [[one.returns.get((a, b), UNKNOWN).mean for b in one.names] for a in one.names]
-        known = [value for row in values for value in row if isfinite(value)]
+        numbers = [value for row in values for value in row if isfinite(value)]
         title = f"{one.task.name}: return of the row with the column"
-        charts.append(MatrixChart(title, one.names, values, min(known, default=0), max(known, default=1), 1))
+        charts.append(
+            MatrixChart(title, one.names, values, min(numbers, default=0), max(numbers, default=1), 1)
+        )
     return charts
 
 
-def _bars(made: Standings, column: RatingColumn) -> BarChart:
+def _bars(standings: Standings, column: RatingColumn) -> BarChart:
     bars = []
-    for name in made.order:
-        estimate = made.ratings(column).rating(name)
+    for name in standings.order:
+        estimate = standings.ratings(column).rating(name)
         if estimate.n:
-            color = list(made.specs).index(name) % COLORS
+            color = list(standings.specs).index(name) % COLORS
             text = Value(estimate, 0).mean
             low, high = estimate.low, estimate.high
-            bars.append(Bar(name, estimate.mean, low, high, text, color, _kind(made, name)))
+            bars.append(Bar(name, estimate.mean, low, high, text, color, _kind(standings, name)))
     ends = [v for bar in bars for v in (bar.value, bar.low, bar.high, 0.0) if isfinite(v)]
     return BarChart(f"{column.title}: rating", bars, min(ends), max(max(ends), min(ends) + 1))
 
 
-def _training(made: Standings) -> CurveChart | None:
+def _training(standings: Standings) -> CurveChart | None:
     """Ratings of checkpoints by their step."""
     steps = sorted(
         (int(name.removeprefix(STEP)), name)
-        for name in made.specs
+        for name in standings.specs
         if name.startswith(STEP) and name.removeprefix(STEP).isdecimal()
     )
-    if len(steps) < 2 or not made.columns:
+    if len(steps) < 2 or not standings.columns:
         return None
     lines = []
-    for number, column in enumerate(made.columns):
-        ratings = made.ratings(column)
-        estimates = [ratings.rating(name) for _, name in steps]
-        means, lows, highs = ([getattr(e, part) for e in estimates] for part in ("mean", "low", "high"))
-        lines.append(CurveLine(column.title, means, number % COLORS, lows=lows, highs=highs))
+    for number, column in enumerate(standings.columns):
+        ratings = standings.ratings(column)
+        lines.append(curve_line(column.title, [ratings.rating(name) for _, name in steps], number % COLORS))
+    return _curves("Rating over training", [step for step, _ in steps], lines)
+
+
+def _curves(title: str, points: Sequence[int], lines: Sequence[CurveLine]) -> CurveChart:
+    """Lines between the least and the greatest value, at least 0 to 1."""
     ends = [v for line in lines for v in (*line.values, *line.lows, *line.highs) if isfinite(v)]
-    low, high = min([0.0, *ends]), max([1.0, *ends])
-    return CurveChart("Rating over training", [str(step) for step, _ in steps], lines, high, low)
+    return CurveChart(title, [str(point) for point in points], lines, max([1.0, *ends]), min([0.0, *ends]))
 
 
 def rating_rows(results: SuiteResults) -> Iterator[tuple[str, str, str, Estimate]]:
     """Entrant, games, metric and estimate: ratings and what sight is worth."""
-    made = standings_of(results)
-    for column in made.columns:
+    standings = standings_of(results)
+    for column in standings.columns:
         task = column.tasks[0] if len(column.tasks) == 1 else f"{OVERALL}: {column.title}"
-        for name in made.order:
-            if (estimate := made.ratings(column).rating(name)).n:
+        for name in standings.order:
+            if (estimate := standings.ratings(column).rating(name)).n:
                 yield name, task, "rating", estimate
-        for name, estimate in made.sight(column).items():
+        for name, estimate in standings.sight(column).items():
             if estimate.n:
                 yield name, task, "rating above blind", estimate
 
 
 def arena_data(results: SuiteResults) -> dict[str, Any]:
     """Everything for the JSON report."""
-    made = standings_of(results)
+    standings = standings_of(results)
     return {
-        "anchor": made.anchor,
-        "entrants": made.specs,
+        "anchor": standings.anchor,
+        "entrants": standings.specs,
         "ratings": [
             {
                 "games": column.title,
                 "tasks": column.tasks,
-                "entrants": {name: made.ratings(column).rating(name) for name in made.order},
-                "above_blind": made.sight(column),
+                "entrants": {name: standings.ratings(column).rating(name) for name in standings.order},
+                "above_blind": standings.sight(column),
                 "seat_advantages": [
                     {"task": task, "seatings": [2 * number, 2 * number + 1], "advantage": estimate}
-                    for (task, number), estimate in made.ratings(column).advantages().items()
+                    for (task, number), estimate in standings.ratings(column).advantages().items()
                 ],
                 "scores": [
                     {"first": a, "second": b, "score": score}
-                    for (a, b), score in made.head_to_head(column).items()
+                    for (a, b), score in standings.head_to_head(column).items()
                 ],
-                "cycles": [cycle._asdict() for cycle in made.cycles(column)],
-                "parts": [sorted(part) for part in made.ratings(column).parts],
+                "cycles": [cycle._asdict() for cycle in standings.cycles(column)],
+                "parts": [sorted(part) for part in standings.ratings(column).parts],
             }
-            for column in made.columns
+            for column in standings.columns
         ],
         "cross_play": [
             {
@@ -336,23 +346,23 @@ def arena_data(results: SuiteResults) -> dict[str, Any]:
                 "self_play_less_cross_play": one.self_play,
                 "alpha_rank": one.alpha_rank,
             }
-            for one in made.cross_play
+            for one in standings.cross_play
         ],
         "upsets": [
             {
                 "winner": upset.winner,
                 "loser": upset.loser,
-                "task": upset.played.cell.task.name,
-                "key": upset.played.key,
+                "task": upset.match.cell.task.name,
+                "key": upset.match.key,
                 "chance": upset.chance,
             }
-            for upset in made.upsets
+            for upset in standings.upsets
         ],
     }
 
 
 def improvement(results: SuiteResults) -> Table | None:
-    """Models with notes less the same models without, on shared seeds; None where nobody has notes."""
+    """Models with notes less the same models without, on shared seeds; None if no entrant has notes."""
     rows = []
     for row, number, base in _with_notes(results):
         for name, cell in row.cells.items():
@@ -366,12 +376,8 @@ def improvement(results: SuiteResults) -> Table | None:
                 entries += [raw(cell.metrics[metric.name], metric), raw(before.metrics[metric.name], metric)]
                 entries += [raw(pair.difference, metric, signed=True), str(pair.difference.n)]
                 rows.append(TableRow("ours", entries, Source(row.name, name)))
-    columns = [
-        Column("entrant", numbers=False),
-        Column("after round", numbers=False),
-        Column("task", numbers=False),
-    ]
-    columns += [Column("with notes"), Column("before practice"), Column("difference"), Column("seeds")]
+    columns = Column.texts("entrant", "after round", "task")
+    columns += map(Column, ("with notes", "before practice", "difference", "seeds"))
     notes = [
         "Prompts contain notes that the model wrote after rounds of practice, on other seeds and pictures. "
         "Differences are paired on shared seeds."
@@ -384,7 +390,7 @@ def _with_notes(results: SuiteResults) -> Iterator[tuple[Row, int, Row]]:
     bare = {row.spec: row for row in results.rows if "notes" not in parse_spec(row.spec).options}
     for row in results.rows:
         number = re.search(r"\(notes (\d+)\)", row.name)
-        base = bare.get(without_notes(row.spec))
+        base = bare.get(with_notes(row.spec, ""))
         if number and base is not None and base is not row:
             yield row, int(number[1]), base
 
@@ -400,11 +406,8 @@ def improvement_charts(results: SuiteResults) -> list[CurveChart]:
         for color, base in enumerate(bases):
             by_round = {0: base, **{number: row for row, number, own in versions if own is base}}
             cells = [by_round[n].cells.get(task.name) if n in by_round else None for n in (0, *rounds)]
-            estimates = [cell.shown() if cell else UNKNOWN for cell in cells]
-            means, lows, highs = ([getattr(e, part) for e in estimates] for part in ("mean", "low", "high"))
-            lines.append(CurveLine(base.name, means, color % COLORS, lows=lows, highs=highs))
-        ends = [v for line in lines for v in (*line.values, *line.lows, *line.highs) if isfinite(v)]
-        low, high = min([0.0, *ends]), max([1.0, *ends])
+            estimates = [cell.table_estimate() if cell else None for cell in cells]
+            lines.append(curve_line(base.name, estimates, color % COLORS))
         title = f"{task.name}: {task.metrics[0].name} after rounds of practice"
-        charts.append(CurveChart(title, [str(number) for number in (0, *rounds)], lines, high, low))
+        charts.append(_curves(title, (0, *rounds), lines))
     return charts

@@ -13,7 +13,7 @@ from ludens.run.report.references import ReferenceScores
 from ludens.run.report.table import NOTHING, RowKind, Value
 from ludens.run.report.tables import MetricColumn, kind_of, metric_columns, shown_summaries
 from ludens.run.results import SuiteResults, summarise_published
-from ludens.run.stats import Classification, Estimate, normalised
+from ludens.run.stats import UNKNOWN, Classification, Estimate, normalised
 
 COLORS = 8
 MAX_RINGS = 6
@@ -343,16 +343,15 @@ def behaviour_charts(results: SuiteResults) -> Iterator[RadarChart]:
 
 def confusion_charts(results: SuiteResults) -> Iterator[tuple[str, HeatMap | None, str]]:
     """A title, a chart (None if there are too many labels) and a summary of the scores."""
-    for row in results.rows:
-        for name, cell in row.cells.items():
-            for metric in cell.task.metrics:
-                classes = cell.classification(metric)
-                if classes is None:
-                    continue
-                title = f"{row.label}: {name}, {metric.name}"
-                few = 0 < len(classes.labels) <= MAX_LABELS
-                chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
-                yield title, chart, _class_summary(classes)
+    for row, name, cell in results.cells():
+        for metric in cell.task.metrics:
+            classes = cell.classification(metric)
+            if classes is None:
+                continue
+            title = f"{row.label}: {name}, {metric.name}"
+            few = 0 < len(classes.labels) <= MAX_LABELS
+            chart = HeatMap(title, classes.labels, classes.columns, classes.confusion) if few else None
+            yield title, chart, _class_summary(classes)
 
 
 def _class_summary(classes: Classification) -> str:
@@ -375,6 +374,15 @@ class CurveLine:
     lows: Sequence[float] = ()
     highs: Sequence[float] = ()
     """Empty, as `lows`, where intervals are not drawn."""
+
+
+def curve_line(
+    label: str, estimates: Sequence[Estimate | None], color: int, kind: RowKind = "ours"
+) -> CurveLine:
+    """A line with intervals."""
+    numbers = [UNKNOWN if each is None else each for each in estimates]
+    means, lows, highs = ([getattr(each, part) for each in numbers] for part in ("mean", "low", "high"))
+    return CurveLine(label, means, color, kind, lows, highs)
 
 
 @dataclass(frozen=True)
@@ -446,13 +454,9 @@ def curve_charts(results: SuiteResults) -> Iterator[CurveChart]:
 def _our_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:
     for row in results.rows:
         values = [column.value(row) for column in columns]
-        if not any(values):
-            continue
-        means, lows, highs = (
-            [getattr(value.estimate, part) if value else nan for value in values]
-            for part in ("mean", "low", "high")
-        )
-        yield CurveLine(row.label, means, color_of(results, row.name), kind_of(row), lows, highs)
+        if any(values):
+            estimates = [value.estimate if value else None for value in values]
+            yield curve_line(row.label, estimates, color_of(results, row.name), kind_of(row))
 
 
 def _published_lines(results: SuiteResults, columns: Sequence[MetricColumn]) -> Iterator[CurveLine]:

@@ -22,7 +22,7 @@ from ludens.run.report.references import ReferenceScores, warnings
 from ludens.run.report.tables import judged_data
 from ludens.run.results import Results, Row, SuiteResults
 from ludens.run.rows import EpisodeRow, RowMaker
-from ludens.run.stats import Estimate, normalised
+from ludens.run.stats import Estimate, finite, normalised
 from ludens.run.task import OVERALL, entrant_seats
 from ludens.run.verify import verification_text
 
@@ -71,8 +71,8 @@ def parquet_bytes(types: Types, rows: Iterable[Mapping[str, Any]]) -> bytes:
     schema = pa.schema([(name, column_types[kind]) for name, kind in types.items()])
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), sink)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 METRIC = "metric."
@@ -131,7 +131,7 @@ def _episode(folder: Path, plan: Plan, row: EpisodeRow) -> dict[str, Any]:
         "entrant": seated_name(row.entrant, plan.seated),
         "spec": plan.spec(row.entrant),
         "rival": plan.rival(row.entrant) or None,
-        "seats": ";".join(entrant_seats(plan.chosen[row.task], row.seating)),
+        "seats": ";".join(entrant_seats(plan.tasks_by_name[row.task], row.seating)),
         "returns": None if row.void else orjson.dumps(row.returns).decode(),
         "input_tokens": row.usage.input_tokens,
         "output_tokens": row.usage.output_tokens,
@@ -149,7 +149,7 @@ def metrics_of(maker: RowMaker, row: EpisodeRow) -> dict[str, float | None]:
     own = maker.tasks[row.task].metrics
     return {
         METRIC + metric.name: value
-        for metric, value in zip(maker.measured[row.task], row.values or (), strict=not row.void)
+        for metric, value in zip(maker.metrics_of[row.task], row.values or (), strict=not row.void)
         if metric.paired and metric in own
     }
 
@@ -300,9 +300,9 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
         episodes=len(cell.episodes),
         planned=cell.planned,
         void=cell.void,
-        fallback_rate=_finite(cell.reply_stats.fallback_rate),
-        retried_rate=_finite(cell.reply_stats.retried_rate),
-        truncated_rate=_finite(cell.reply_stats.truncated_rate),
+        fallback_rate=finite(cell.reply_stats.fallback_rate),
+        retried_rate=finite(cell.reply_stats.retried_rate),
+        truncated_rate=finite(cell.reply_stats.truncated_rate),
         **{name: stats[name] for name in ("moves", "illegal", "unreadable", "late", "replies", "truncated")},
         **asdict(cell.usage),
         other_calls=cell.other_usage.calls,
@@ -326,16 +326,12 @@ def _cell_rows(bare: ResultRow, cell: Cell, references: ReferenceScores) -> Iter
 
 
 def _with_estimate(row: ResultRow, estimate: Estimate) -> ResultRow:
-    error = _finite(estimate.standard_error)
+    error = finite(estimate.standard_error)
     return replace(row, **_interval("", estimate), n=estimate.n, standard_error=error)
 
 
 def _interval(prefix: str, estimate: Estimate) -> dict[str, Any]:
-    return {f"{prefix}{part}": _finite(getattr(estimate, part)) for part in ("mean", "low", "high")}
-
-
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None
+    return {f"{prefix}{name}": number for name, number in estimate.interval().items()}
 
 
 def all_rows(results: Results) -> Iterator[dict[str, Any]]:
@@ -363,7 +359,7 @@ def as_json(results: Results) -> bytes:
 
 
 def _suite(results: SuiteResults) -> dict[str, Any]:
-    cells = [(row, cell) for row in results.rows for cell in row.cells.values()]
+    cells = [(row, cell) for row, _, cell in results.cells()]
     return {
         "name": results.suite.name,
         "about": results.suite.about,
@@ -404,7 +400,7 @@ def _suite(results: SuiteResults) -> dict[str, Any]:
                 "difference": pair.difference,
                 "p_value": pair.p_value,
                 "verdict": pair.verdict,
-                "still_needed": pair.needed,
+                "still_needed": pair.missing_episodes,
             }
             for pair in results.pairs
         ],

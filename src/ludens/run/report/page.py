@@ -142,8 +142,8 @@ class Pick:
 
 
 def pick_episodes(results: SuiteResults, most: int) -> list[Pick]:
-    """At most so many episodes of every entrant and task, the most interesting of each first."""
-    groups = [_ranked(row, cell, most) for row in results.rows for cell in row.cells.values()]
+    """At most `most` episodes of every entrant and task, the most interesting of each first."""
+    groups = [_ranked(row, cell, most) for row, _, cell in results.cells()]
     return [pick for rank in zip_longest(*groups) for pick in rank if pick is not None]
 
 
@@ -168,8 +168,8 @@ def steps_to_show(episode: Episode, seats: Sequence[str]) -> set[int]:
     """Steps with rejected replies, then others evenly spaced."""
     own = list(dict.fromkeys(move.step for move in episode.moves if move.seat in seats))
     wrong = {move.step for move in episode.moves if move.seat in seats and move.verdict != "ok"}
-    chosen = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
-    return chosen | set(evenly([step for step in own if step not in chosen], MAX_STEPS - len(chosen)))
+    steps = set(evenly([step for step in own if step in wrong], MAX_STEPS - 2))
+    return steps | set(evenly([step for step in own if step not in steps], MAX_STEPS - len(steps)))
 
 
 MOST_OF_MATCH = 1
@@ -198,17 +198,16 @@ def episode_page(episode: Episode, key: str, size: int) -> str:
 def _opening_picture(results: Results) -> dict[str, str] | None:
     """The final position of the first episode that can be replayed with a picture, and its caption."""
     for suite in results.suites:
-        for row in suite.rows:
-            for name, cell in row.cells.items():
-                place = next(iter(cell.episodes), None)
-                if place is None:
-                    continue
-                episode = cell.read(place).episode
-                try:
-                    picture = data_uri(last_picture(episode, OPENING_SIZE))
-                except UsageError:
-                    continue
-                return {"src": picture, "caption": f"{name}: {row.label}, seed {episode.seed}, at the end"}
+        for row, name, cell in suite.cells():
+            place = next(iter(cell.episodes), None)
+            if place is None:
+                continue
+            episode = cell.read(place).episode
+            try:
+                picture = data_uri(last_picture(episode, OPENING_SIZE))
+            except UsageError:
+                continue
+            return {"src": picture, "caption": f"{name}: {row.label}, seed {episode.seed}, at the end"}
     return None
 
 
@@ -238,8 +237,8 @@ def upset_picks(results: SuiteResults) -> list[Pick]:
     if not results.is_arena:
         return []
     return [
-        Pick(played.row, played.cell, played.place, ("upset",), played.game.score)
-        for _, _, _, played in standings_of(results).upsets
+        Pick(match.row, match.cell, match.place, ("upset",), match.game.score)
+        for _, _, _, match in standings_of(results).upsets
     ]
 
 
@@ -288,7 +287,7 @@ def _arena_sections(results: SuiteResults) -> dict[str, Any]:
 
 
 def _card(pick: Pick, limit: SizeLimit) -> dict[str, Any]:
-    played = pick.cell.read(pick.place)
-    steps = steps_to_show(played.episode, played.seats)
-    panel = embed(played.episode, played.key, size=PICTURE_SIZE, limit=limit, steps=steps)
-    return {"pick": pick, "seats": played.seats, "panel": panel}
+    result = pick.cell.read(pick.place)
+    steps = steps_to_show(result.episode, result.seats)
+    panel = embed(result.episode, result.key, size=PICTURE_SIZE, limit=limit, steps=steps)
+    return {"pick": pick, "seats": result.seats, "panel": panel}

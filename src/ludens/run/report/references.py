@@ -29,8 +29,8 @@ class ReferenceScores:
     @cached_property
     def tasks(self) -> Mapping[str, TaskReferences]:
         """By task; those that were measured, and that an entrant played with the suite's players."""
-        suite, other = self.results.suite, self.results.tasks.keys() - self.results.comparable
-        return references_of(suite, [task for task in suite.tasks if task.name not in other])
+        suite, incomparable = self.results.suite, self.results.tasks.keys() - self.results.comparable
+        return references_of(suite, [task for task in suite.tasks if task.name not in incomparable])
 
     @property
     def baseline(self) -> str:
@@ -82,15 +82,9 @@ class ReferenceScores:
         """The summaries of what tables show, where all their tasks have a score."""
         suite = self.results.suite
         first = {task.name: self.table_estimate(row, task, task.metrics[0]) for task in suite.tasks}
-        combined = {}
-        for summary in suite.summaries:
-            if summary.combine is None or summary.metric is not None:
-                continue
-            names = summary.tasks or tuple(first)
-            scores = {name: estimate for name in names if (estimate := first.get(name)) is not None}
-            if scores and (len(scores) == len(names) or not summary.complete):
-                combined[summary.name] = summary.combine(scores)
-        return combined
+        scores = {name: estimate for name, estimate in first.items() if estimate is not None}
+        summaries = {each.name: each.of(scores, suite) for each in suite.summaries if each.metric is None}
+        return {name: estimate for name, estimate in summaries.items() if estimate is not None}
 
     def above(self, cell: Cell, metric: Metric) -> bool | None:
         """Whether a cell is significantly better than the blind baseline; None if that cannot be said."""
@@ -124,8 +118,10 @@ class ReferenceScores:
         if few := {cell.task.name for cell, verdict in (*decided, *sees) if cell.few and not verdict}:
             tasks = "1 task has" if len(few) == 1 else f"{len(few)} tasks have"
             parts.append(f"{tasks} fewer than {MIN_NONZERO} seeds, too few to show it")
-        played = sum(len(cell.episodes) for cell in cells)
-        return f"{row.label}: {', '.join(parts) or f'{played:,} episodes, not compared with a blind player'}."
+        episodes = sum(len(cell.episodes) for cell in cells)
+        return (
+            f"{row.label}: {', '.join(parts) or f'{episodes:,} episodes, not compared with a blind player'}."
+        )
 
     def warning(self, row: Row) -> str:
         """What is doubtful about the results of a model or a person, in one line; empty if nothing is.
@@ -168,7 +164,7 @@ class ReferenceScores:
         blind = self.table_estimate(self.baseline, cell.task, metric)
         assert score is not None
         assert blind is not None
-        ours = cell.shown(metric)
+        ours = cell.table_estimate(metric)
         reached = f"{blind.mean:.3g} of {score.player}, the {self.baseline}"
         return f"{metric.name} {ours.mean:.3g} is not above {reached}."
 

@@ -100,6 +100,11 @@ class Column:
     unit: str = ""
     numbers: bool = True
 
+    @staticmethod
+    def texts(*names: str) -> list[Column]:
+        """Columns without numbers."""
+        return [Column(name, numbers=False) for name in names]
+
 
 @dataclass(frozen=True)
 class TableRow:
@@ -135,18 +140,28 @@ def split(table: Table) -> list[Table]:
         indices = list(group)
         starts = range(0, len(indices), CHUNK)
         parts += [_part(table, family, indices[start : start + CHUNK]) for start in starts]
-    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
+    return notes_below_last(parts)
 
 
 def _part(table: Table, family: str, indices: Sequence[int]) -> Table:
-    names = [replace(c, name=c.name.removeprefix(f"{family}/")) for c in table.columns]
+    part = select(table, [0], indices)
+    columns = [replace(column, name=column.name.removeprefix(f"{family}/")) for column in part.columns]
+    return replace(part, title=f"{table.title}: {family}" if family else table.title, columns=columns)
+
+
+def select(table: Table, names: Sequence[int], numbers: Sequence[int]) -> Table:
+    """The columns that name rows and some columns of numbers, without rows that are empty in these."""
+    places = [*names, *numbers]
     rows = [
-        replace(row, entries=[row.entries[i] for i in (0, *indices)])
+        replace(row, entries=[row.entries[place] for place in places])
         for row in table.rows
-        if any(row.entries[i] != NOTHING for i in indices)
+        if any(row.entries[place] != NOTHING for place in numbers)
     ]
-    title = f"{table.title}: {family}" if family else table.title
-    return replace(table, title=title, columns=[names[i] for i in (0, *indices)], rows=rows)
+    return replace(table, columns=[table.columns[place] for place in places], rows=rows)
+
+
+def notes_below_last(parts: Sequence[Table]) -> list[Table]:
+    return [*(replace(part, notes=(), warnings=(), legend=()) for part in parts[:-1]), parts[-1]]
 
 
 WIDTH = 160
@@ -190,8 +205,8 @@ class _Grid:
     def transposed(self) -> _Grid:
         first, *rows = zip(*self.rows, strict=True)
         heading = [first[0], *("\n".join(wrap(label, HEADING)) for label in first[1:])]
-        named = [["\n".join(wrap_lines(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
-        return _Grid([heading, *named], 1, [False, *[True] * (len(heading) - 1)])
+        body = [["\n".join(wrap_lines(row[0].split("\n"), NAME)), *row[1:]] for row in rows]
+        return _Grid([heading, *body], 1, [False, *[True] * (len(heading) - 1)])
 
     def parts(self, width: int) -> list[_Grid]:
         """Parts no wider than this, if their names are not."""
@@ -224,9 +239,7 @@ def _plain_table(table: Table, width: int) -> str:
         grid = grid.transposed()
     below = [*table.notes, *(f"Warning: {warning}" for warning in table.warnings), " ".join(table.legend)]
     lines = wrap_lines(below, width)
-    return "\n".join(
-        [one_line(table.title), *(_drawn(part, width) for part in grid.parts(width)), *lines, ""]
-    )
+    return "\n".join([one_line(table.title), *(_draw(part, width) for part in grid.parts(width)), *lines, ""])
 
 
 def wrap_lines(texts: Sequence[str], width: int) -> list[str]:
@@ -238,7 +251,7 @@ def wrap_lines(texts: Sequence[str], width: int) -> list[str]:
     ]
 
 
-def _drawn(grid: _Grid, width: int) -> str:
+def _draw(grid: _Grid, width: int) -> str:
     """The grid with a line below its heading, as Rich draws it, in a hundredth of the time."""
     rows = [[entry.split("\n") for entry in row] for row in grid.rows]
     columns = [[line for entry in column for line in entry] for column in zip(*rows, strict=True)]
@@ -248,17 +261,17 @@ def _drawn(grid: _Grid, width: int) -> str:
         return _folded(grid, width)
     high = max(map(len, rows[0]))
     rows[0] = [[""] * (high - len(lines)) + lines for lines in rows[0]]  # headings stand on the line
-    drawn = [""]
+    text_lines = [""]
     for row in rows:
         for lines in zip_longest(*row, fillvalue=""):
             shaped = (
                 line.rstrip().rjust(size) if right else line.ljust(size)
                 for line, size, right in zip(lines, widths, grid.right, strict=True)
             )
-            drawn.append((" " + (" " * GAP).join(shaped)).rstrip())
+            text_lines.append((" " + (" " * GAP).join(shaped)).rstrip())
         if row is rows[0]:
-            drawn.append(" " + "─" * (sum(widths) + GAP * (len(widths) - 1)))
-    return "\n".join([*drawn, ""])
+            text_lines.append(" " + "─" * (sum(widths) + GAP * (len(widths) - 1)))
+    return "\n".join([*text_lines, ""])
 
 
 def _is_narrow(text: str) -> bool:
@@ -274,11 +287,11 @@ def _folded(grid: _Grid, width: int) -> str:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    rich_table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading, right in zip(grid.rows[0], grid.right, strict=True):
-        drawn.add_column(heading, justify="right" if right else "left", overflow="fold")
+        rich_table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in grid.rows[1:]:
-        drawn.add_row(*row)
+        rich_table.add_row(*row)
     out = io.StringIO()
     console = Console(
         file=out,
@@ -289,7 +302,7 @@ def _folded(grid: _Grid, width: int) -> str:
         color_system=None,
         force_jupyter=False,  # in a notebook, Rich would display the table instead of writing it
     )
-    console.print(drawn)
+    console.print(rich_table)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 

@@ -43,7 +43,7 @@ def judged_table(results: SuiteResults) -> Table | None:
     if not counts:
         return None
     labels = _labels(results, [count for _, count in counts])
-    columns = [Column("entrant", numbers=False), Column("judge", numbers=False), Column("judged")]
+    columns = [*Column.texts("entrant", "judge"), Column("judged")]
     rows = [
         TableRow(
             "ours", [row.label, count.judge, str(count.judged), *(_entry(count, label) for label in labels)]
@@ -63,8 +63,8 @@ def judged_data(results: SuiteResults) -> list[dict[str, Any]]:
 
 
 def _labels(results: SuiteResults, counts: list[LabelCounts]) -> list[str]:
-    others = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
-    return sorted([*results.suite.labels, *others], key=lambda label: label == NORMAL)
+    rest = sorted({label for count in counts for label in count.labels} - set(results.suite.labels))
+    return sorted([*results.suite.labels, *rest], key=lambda label: label == NORMAL)
 
 
 def _entry(count: LabelCounts, label: str) -> Entry:
@@ -97,6 +97,12 @@ class MetricColumn:
         direction = "" if self.metric.higher_is_better else ", lower is better"
         return self.metric.name + (" %" if self.metric.percent else "") + direction
 
+    def published(self, source: Published) -> float | None:
+        """What a publication reports; of a metric that is not the first, only if it is named there."""
+        if self.first:
+            return source.values.get(self.task.name)
+        return source.further.get((self.task.name, self.metric.name))
+
     def value(self, row: Row, references: ReferenceScores | None = None) -> Value | None:
         """The value of an entrant, marked if not above the baseline; None if it did not play the task."""
         cell = row.cells.get(self.task.name)
@@ -104,7 +110,10 @@ class MetricColumn:
             return None
         marked = references is not None and references.marked(row, cell, self.metric)
         return Value(
-            cell.shown(self.metric), self.digits, marked=marked, source=Source(row.name, self.task.name)
+            cell.table_estimate(self.metric),
+            self.digits,
+            marked=marked,
+            source=Source(row.name, self.task.name),
         )
 
 
@@ -153,7 +162,9 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
         rate = sum(s.fallbacks for s in stats) / moves if moves else nan
         rows.append(
             TableRow(
-                kind_of(row), [*entries, percent(rate), str(void), _seen(row, references)], Source(row.name)
+                kind_of(row),
+                [*entries, percent(rate), str(void), _above_blind(row, references)],
+                Source(row.name),
             )
         )
     for name in references.rows:
@@ -163,14 +174,11 @@ def scores(results: SuiteResults, metrics: Sequence[str] = ()) -> Table:
             entries += [_value(references.summaries(name).get(OVERALL))] if overall else []
             rows.append(TableRow("reference", [*entries, *[NOTHING] * 3]))
     for source in results.published:
-        quoted = [
-            source.values.get(s.task.name) if s.first else source.further.get((s.task.name, s.metric.name))
-            for s in metrics_shown
-        ]
+        quoted = [s.published(source) for s in metrics_shown]
         if any(value is not None for value in quoted):
             entries = [_source_label(source)]
-            entries += [_published(value, s.digits) for value, s in zip(quoted, metrics_shown, strict=True)]
-            entries += [_published(source.values.get(OVERALL))] if overall else []
+            entries += [quoted_value(v, s.digits) for v, s in zip(quoted, metrics_shown, strict=True)]
+            entries += [quoted_value(source.values.get(OVERALL))] if overall else []
             rows.append(TableRow("published", [*entries, *[NOTHING] * 3]))
     notes = [*sentences(results), *_notes(results)]
     return Table(
@@ -195,11 +203,12 @@ def _value(estimate: Estimate | None, digits: int = 1) -> Entry:
     return NOTHING if estimate is None else Value(estimate, digits)
 
 
-def _published(value: float | None, digits: int = 1) -> Entry:
+def quoted_value(value: float | None, digits: int = 1) -> Entry:
+    """The entry of a published number."""
     return NOTHING if value is None else Value(exactly(value), digits, published=True)
 
 
-def _seen(row: Row, references: ReferenceScores) -> str:
+def _above_blind(row: Row, references: ReferenceScores) -> str:
     """In how many tasks it was better than the blind baseline and, where there is one, its blind control."""
     if row.blind:
         return "control"
@@ -227,7 +236,7 @@ def _notes(results: SuiteResults) -> Iterator[str]:
     for name in results.tasks:
         cells = {row.label: cell for row in results.rows if (cell := row.cells.get(name))}
         for label, cell in cells.items():
-            if cell.repeats:
+            if cell.episodes.repeats:
                 yield (
                     f"{name}: the {len(cell.episodes)} episodes of {label} share moves or pictures and count "
                     f"as {cell.episodes.distinct} in intervals."
@@ -238,7 +247,7 @@ def _notes(results: SuiteResults) -> Iterator[str]:
         for row in results.rows
         for task in row.trained
     }
-    remarks = {note for row in results.rows for cell in row.cells.values() for note in cell.remarks}
+    remarks = {note for _, _, cell in results.cells() for note in cell.remarks}
     yield from sorted(remarks - marks)
 
 
@@ -262,8 +271,8 @@ def _legend(results: SuiteResults, rows: Sequence[TableRow], references: Referen
         if cue not in references.kinds:
             yield f"{cue}: the best answers of a player that sees nothing else of the picture."
     if any(row.trained for row in results.rows):
-        others = "; published models were not" if any(row.kind == "published" for row in rows) else ""
-        yield f"{TRAINED}: trained on these tasks{others}."
+        contrast = "; published models were not" if any(row.kind == "published" for row in rows) else ""
+        yield f"{TRAINED}: trained on these tasks{contrast}."
     if any(row.settings for row in results.rows):
         yield (
             "(settings) after an entrant: not the suite's (pictures, direct answers, 1 frame, no memory); "
@@ -300,7 +309,7 @@ def task_scores(results: SuiteResults) -> Table | None:
     for source in results.published if rows else ():
         summaries = summarise_published(results.suite, source.values)
         if summaries.keys() & set(names):
-            entries = [_published(summaries[name].mean if name in summaries else None) for name in names]
+            entries = [quoted_value(summaries[name].mean if name in summaries else None) for name in names]
             rows.append(TableRow("published", [_source_label(source), *entries]))
     columns = [Column("entrant", numbers=False), *map(Column, names)]
     return Table("Scores over several tasks", columns, rows) if rows else None
@@ -327,8 +336,7 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
             [row.label, name, column.unit, raw(cell.metrics[metric.name], metric)],
             Source(row.name, name),
         )
-        for row in results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in results.cells()
         for metric in cell.task.metrics
         for column in [MetricColumn(cell.task, metric, normalised=False)]
         if (name, metric.name) not in in_scores
@@ -344,20 +352,19 @@ def further(results: SuiteResults, metrics: Sequence[str] = ()) -> Table | None:
         and (estimate := references.table_estimate(name, task, metric, raw=True)) is not None
     ]
     rows += [
-        TableRow("published", [_source_label(source), task, metric, _published(value)])
+        TableRow("published", [_source_label(source), task, metric, quoted_value(value)])
         for source in results.published
         for (task, metric), value in source.further.items()
         if task in results.tasks
     ]
-    columns = [Column(name, numbers=False) for name in ("entrant", "task", "metric")]
+    columns = Column.texts("entrant", "task", "metric")
     return Table("Further metrics", [*columns, Column("value")], rows) if rows else None
 
 
 def replies(results: SuiteResults) -> Table:
     """Per entrant and task: verdicts, voids and blind control of its seats; tokens and cost of all seats."""
     columns = (
-        Column("entrant", numbers=False), Column("task", numbers=False), Column("episodes"),
-        Column("different"), Column("moves"),
+        *Column.texts("entrant", "task"), *map(Column, ("episodes", "different", "moves")),
         Column("fallback", "%"), Column("retried", "%"), Column("illegal", "replies"),
         Column("unreadable", "replies"), Column("late", "replies"), Column("truncated", "replies"),
         Column("void"),
@@ -365,8 +372,7 @@ def replies(results: SuiteResults) -> Table:
     )  # fmt: skip
     rows = [
         TableRow(kind_of(row), [row.label, name, *_reply_entries(cell)], Source(row.name, name))
-        for row in results.rows
-        for name, cell in row.cells.items()
+        for row, name, cell in results.cells()
     ]
     return Table("Replies", columns, rows)
 
@@ -388,8 +394,8 @@ def _reply_entries(cell: Cell) -> list[Entry]:
 
 def pairs(results: SuiteResults) -> Table | None:
     columns = (
-        Column("task", numbers=False), Column("a", numbers=False), Column("b", numbers=False),
-        Column("a - b", "first metric"), Column("seeds"), Column("p"), Column("better", numbers=False),
+        *Column.texts("task", "a", "b"), Column("a - b", "first metric"), Column("seeds"), Column("p"),
+        *Column.texts("better"),
         Column("still needed", "episodes each"),
     )  # fmt: skip
     labels = {row.name: row.label for row in results.rows}
@@ -408,10 +414,11 @@ def _pair(pair: Pair, labels: Mapping[str, str]) -> list[Entry]:
     if not pair.difference.n:
         return [*names, NOTHING, "0", NOTHING, "no shared seeds", NOTHING]
     better = {"a": a, "b": b}.get(pair.verdict, "not significant")
-    needed = "" if pair.verdict in ("a", "b") else "unknown" if pair.needed is None else f"{pair.needed:,}"
+    number = "unknown" if pair.missing_episodes is None else f"{pair.missing_episodes:,}"
+    episodes = "" if pair.verdict in ("a", "b") else number
     p = NOTHING if isnan(pair.p_value) else "< 0.001" if pair.p_value < 0.001 else f"{pair.p_value:.3f}"
     difference = raw(pair.difference, pair.metric, signed=True)
-    return [*names, difference, str(pair.difference.n), p, better, needed]
+    return [*names, difference, str(pair.difference.n), p, better, episodes]
 
 
 def raw(estimate: Estimate, metric: Metric, *, signed: bool = False) -> Value:
@@ -431,25 +438,25 @@ def all_tables(results: SuiteResults, metrics: Sequence[str] = ()) -> list[Table
 def standard_deviations(results: SuiteResults) -> Table | None:
     """Entrants x tasks: the standard deviation of what tables show; None if nothing was published."""
     published = {task for source in results.published for task in source.deviations}
-    measured = [column for column in metric_columns(results) if column.task.name in published]
-    if not measured:
+    columns = [column for column in metric_columns(results) if column.task.name in published]
+    if not columns:
         return None
     spreads = [
-        (kind_of(row), labelled(row), [_spread(results, column, row) for column in measured])
+        (kind_of(row), labelled(row), [_spread(results, column, row) for column in columns])
         for row in results.rows
     ]
     spreads += [
-        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in measured])
+        ("published", _source_label(source), [source.deviations.get(column.task.name) for column in columns])
         for source in results.published
         if source.deviations
     ]
     rows = [
-        TableRow(kind, [label, *(_published(v, c.digits) for v, c in zip(values, measured, strict=True))])
+        TableRow(kind, [label, *(quoted_value(v, c.digits) for v, c in zip(values, columns, strict=True))])
         for kind, label, values in spreads
     ]
-    columns = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in measured)]
+    heads = [Column("entrant", numbers=False), *(Column(c.task.name, c.unit) for c in columns)]
     notes = ["Of one policy measured over all episodes (-exploitability) ours is the standard error."]
-    return Table("Standard deviations over episodes", columns, rows, notes)
+    return Table("Standard deviations over episodes", heads, rows, notes)
 
 
 def _spread(results: SuiteResults, column: MetricColumn, row: Row) -> float | None:

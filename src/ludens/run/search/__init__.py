@@ -22,7 +22,7 @@ from ludens.core.registry import make
 from ludens.run.baselines import (
     BaselineOrder,
     measure,
-    played,
+    play_task,
     read_any,
     read_stored,
     run_orders,
@@ -32,7 +32,8 @@ from ludens.run.baselines import (
 from ludens.run.references import ReferencePlayer, Score, TaskReferences, definition_of
 from ludens.run.search.beliefs import Belief
 from ludens.run.search.games import (
-    Vocabulary,
+    ActionCounts,
+    Imitator,
     brute,
     climbed,
     constant,
@@ -46,14 +47,14 @@ from ludens.run.search.games import (
 )
 from ludens.run.search.models import ByModel, question_players, rebuilt_model
 from ludens.run.search.players import (
-    BlindPlayer,
     BruteForce,
     Copycat,
     Definition,
-    Mixed,
+    Mixture,
     MoveTable,
     OwnBlind,
     Script,
+    WordPlayer,
 )
 from ludens.run.search.training import Training
 from ludens.run.stats import Estimate
@@ -71,7 +72,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Trial:
+class PlayerTrial:
     """A player that was tried."""
 
     player: str
@@ -92,14 +93,14 @@ class Search:
     """Which was searched for."""
     budget: int
     """Episodes or questions in which players were fitted."""
-    trials: tuple[Trial, ...]
+    trials: tuple[PlayerTrial, ...]
     """The best first."""
 
 
 @dataclass(frozen=True)
 class _Contender:
     name: str
-    player: BlindPlayer | ByModel
+    player: WordPlayer | ByModel
     mean: float
     value: float
     error: float
@@ -111,7 +112,7 @@ def search(
     task: Task,
     episodes: int,
     budget: int = 0,
-    known: TaskReferences | None = None,
+    references: TaskReferences | None = None,
     say: Say = lambda text: None,
     deaf: bool = False,
 ) -> Search:
@@ -127,7 +128,7 @@ def search(
         deaf: Whether a player may not listen either (`Suite.deaf`).
     """
     game = make(task.game)
-    known = known or measure(suite, task, episodes)
+    references = references or measure(suite, task, episodes)
     if game.question:
         budget = budget or QUESTIONS
         metric = _metric_of(task)
@@ -138,18 +139,20 @@ def search(
             training.budget = SLOW
         budget, metric = training.budget, training.metric
         contenders = list(_games(training, max(8, budget // 10), say, deaf))
-    taken = {player.name for player in known.players}
+    names_in_use = {player.name for player in references.players}
     contenders = [
-        replace(one, name=f"{one.name} (budget {budget})") if one.name in taken else one for one in contenders
+        replace(one, name=f"{one.name} (budget {budget})") if one.name in names_in_use else one
+        for one in contenders
     ]
     contenders.sort(key=lambda one: (-one.value, one.slow))
     results: dict[str, list[EpisodeResult]] = {}
-    for one in _chosen(contenders):
+    for one in best_contenders(contenders):
         say(f"testing {one.name}")
         # As it will be rebuilt: what was remembered in other episodes must not matter.
-        results[one.name] = played(game, task, rebuilt(task, one.player.definition), known.episodes, {})
+        player = rebuilt(task, one.player.definition)
+        results[one.name] = play_task(game, task, player, references.episodes, {})
     trials = tuple(
-        Trial(
+        PlayerTrial(
             one.name,
             one.player.kind,
             one.player.memory,
@@ -159,9 +162,9 @@ def search(
         for one in contenders
     )
     players = {one.name: one.player for one in contenders}
-    simple = dict(_simple_bots(task, known, say))
-    references = _merged(task, known, results, simple, players)
-    references = replace(references, searched=max(budget, known.searched))
+    simple = dict(_simple_bots(task, references, say))
+    references = _merged(task, references, results, simple, players)
+    references = replace(references, searched=max(budget, references.searched))
     return Search(references, metric.name, budget, trials)
 
 
@@ -177,18 +180,20 @@ def measure_again(
         earlier: The scores so far.
         definitions: What its players can be rebuilt from, by name.
     """
-    game, known = make(task.game), measure(suite, task, episodes)
-    found = {name: played(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()}
-    simple = dict(_simple_bots(task, known, lambda text: None)) if earlier.searched else {}
-    known = replace(known, players=earlier.players, searched=earlier.searched)
-    return _merged(task, known, found, simple, {})
+    game, references = make(task.game), measure(suite, task, episodes)
+    found = {
+        name: play_task(game, task, rebuilt(task, one), episodes, {}) for name, one in definitions.items()
+    }
+    simple = dict(_simple_bots(task, references, lambda text: None)) if earlier.searched else {}
+    references = replace(references, players=earlier.players, searched=earlier.searched)
+    return _merged(task, references, found, simple, {})
 
 
 def _metric_of(task: Task) -> Metric:
     return next((metric for metric in task.metrics if metric.paired), task.metrics[0])
 
 
-def _chosen(contenders: list[_Contender]) -> list[_Contender]:
+def best_contenders(contenders: list[_Contender]) -> list[_Contender]:
     """The best, and others that may be as good."""
     if not contenders:
         return []
@@ -225,36 +230,37 @@ def _perfect(metric: Metric, mean: float) -> bool:
     return mean == metric.limits[1 if metric.higher_is_better else 0]
 
 
-def _players(training: Training, deaf: bool) -> Iterator[tuple[str, BlindPlayer, bool]]:
-    shown = demonstrations(training, max(2, training.left(0.1 if training.slow else 0.3)))
-    moves = sum(len(one.decisions) for one in shown) / max(len(shown), 1)
+def _players(training: Training, deaf: bool) -> Iterator[tuple[str, WordPlayer, bool]]:
+    episodes = demonstrations(training, max(2, training.share_of_budget(0.1 if training.slow else 0.3)))
+    moves = sum(len(one.decisions) for one in episodes) / max(len(episodes), 1)
     if moves > LONG:
         training.budget = max(SLOW, training.budget // 8)
-    words, config = Vocabulary(shown), training.task.config
-    bases: list[BlindPlayer] = []
-    script, same = replayed(training, shown, words), constant(training, shown, words)
+    words, config = ActionCounts(episodes), training.task.config
+    bases: list[WordPlayer] = []
+    script, same = replayed(training, episodes, words), constant(training, episodes, words)
     if script is not None:
         yield "script: replay of bot/best", script, False
     if same is not None:
         yield "constant: one action", same, False
     starts = [one for one in (script, same) if one is not None]
     if starts:
-        script = climbed(training, starts, words, training.left(0.25))
+        script = climbed(training, starts, words, training.share_of_budget(0.25))
         yield "script: hill-climbed", script, False
         bases.append(script)
-    table = learned(training, "stage", None, training.left(0.1))
+    table = learned(training, "stage", None, training.share_of_budget(0.1))
     yield "table: one action per stage", table, False
-    by_refusals = learned(training, "refusals", script or table, training.left(0.2))
+    by_refusals = learned(training, "refusals", script or table, training.share_of_budget(0.2))
     yield "tree: own moves and refusals", by_refusals, False
     if not deaf:
-        yield "tree: all words", learned(training, "words", by_refusals, training.left(0.35)), False
-    single: list[BlindPlayer] = [*bases, table]
-    tried = list(brute(training, shown, words))
+        by_words = learned(training, "words", by_refusals, training.share_of_budget(0.35))
+        yield "tree: all words", by_words, False
+    single: list[WordPlayer] = [*bases, table]
+    tried = list(brute(training, episodes, words))
     if tried:
         forced = training.best_of(tried, range(300, 306))
         yield "brute force", forced, False
         single.append(forced)
-    imitator = None if deaf else imitators(training, shown)
+    imitator = None if deaf else imitators(training, episodes)
     if imitator is not None:
         yield f"imitation: {imitator.model_name}", imitator, False
         single.insert(0, imitator)
@@ -264,7 +270,7 @@ def _players(training: Training, deaf: bool) -> Iterator[tuple[str, BlindPlayer,
     if copies:
         copy = training.best_of(copies, range(300, 306))
         yield f"copy: {copy.mode}", copy, False
-    several = mixed(training, shown, [*single, *copies], training.left(1.0))
+    several = mixed(training, episodes, [*single, *copies], training.share_of_budget(1.0))
     if several is not None:
         yield f"mixed: {', '.join(sorted(several.parts))}", several, False
     if BEST in training.guides and moves <= LONG and not deaf:
@@ -274,7 +280,9 @@ def _players(training: Training, deaf: bool) -> Iterator[tuple[str, BlindPlayer,
             yield f"belief: other seats {others}", belief, True
 
 
-def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[str, list[EpisodeResult]]]:
+def _simple_bots(
+    task: Task, references: TaskReferences, say: Say
+) -> Iterator[tuple[str, list[EpisodeResult]]]:
     """Bots of the game that do not search, as candidates for the upper bound."""
     game = make(task.game)
     if game.question:
@@ -284,9 +292,9 @@ def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[
             continue
         try:
             bot = agent(f"bot/{name}", game)
-            if bot.computes or any(score.player == bot.spec for score in known.scores):
+            if bot.computes or any(score.player == bot.spec for score in references.scores):
                 continue
-            results = played(game, task, bot, known.episodes, {})
+            results = play_task(game, task, bot, references.episodes, {})
         except LudensError:
             continue
         say(f"tried bot/{name} as upper bound")
@@ -295,10 +303,10 @@ def _simple_bots(task: Task, known: TaskReferences, say: Say) -> Iterator[tuple[
 
 def _merged(
     task: Task,
-    known: TaskReferences,
+    references: TaskReferences,
     searched: Mapping[str, list[EpisodeResult]],
     simple: Mapping[str, list[EpisodeResult]],
-    players: Mapping[str, BlindPlayer | ByModel],
+    players: Mapping[str, WordPlayer | ByModel],
 ) -> TaskReferences:
     """The scores with those of better blind players, and upper bounds that no player exceeds."""
     scores: list[Score] = []
@@ -314,19 +322,19 @@ def _merged(
                     score = score_of(kind, metric, name, estimate)  # noqa: B023
             return score
 
-        blind = best(known.get("blind", metric), "blind", searched)
-        upper = best(known.get("upper", metric), "upper", simple)
+        blind = best(references.get("blind", metric), "blind", searched)
+        upper = best(references.get("upper", metric), "upper", simple)
         if upper is not None and blind is not None and sign * blind.mean > sign * upper.mean:
             upper = replace(blind, kind="upper")
-        cues = [score for score in known.scores if (score.kind, score.metric) == ("cue", metric.name)]
-        scores += filter(None, (known.get("chance", metric), blind, *cues, upper))
-    named = {score.player for score in scores}
-    earlier = [player for player in known.players if player.name in named]
-    made = [_stored(name, player) for name, player in players.items() if name in named and name in searched]
-    return replace(known, scores=tuple(scores), players=(*earlier, *made))
+        cues = [score for score in references.scores if (score.kind, score.metric) == ("cue", metric.name)]
+        scores += filter(None, (references.get("chance", metric), blind, *cues, upper))
+    names = {score.player for score in scores}
+    earlier = [player for player in references.players if player.name in names]
+    new = [_as_reference(name, player) for name, player in players.items() if name in names & searched.keys()]
+    return replace(references, scores=tuple(scores), players=(*earlier, *new))
 
 
-def _stored(name: str, player: BlindPlayer | ByModel) -> ReferencePlayer:
+def _as_reference(name: str, player: WordPlayer | ByModel) -> ReferencePlayer:
     definition = orjson.dumps(player.definition, option=orjson.OPT_SORT_KEYS).decode()
     return ReferencePlayer(name, player.kind, player.memory, definition)
 
@@ -339,41 +347,35 @@ def rebuilt(task: Task, definition: Definition) -> Agent:
         raise BadFile(f"the definition of a player of {task.name!r} is not valid: {error!r}.") from None
 
 
-def _rebuilt(task: Task, definition: Definition) -> BlindPlayer | ByModel:
-    config, kind = task.config, definition["kind"]
+_PLAYERS: dict[str, type[WordPlayer]] = {
+    player.kind: player for player in (Script, BruteForce, Belief, OwnBlind, MoveTable, Copycat, Mixture)
+}
+
+
+def _rebuilt(task: Task, definition: Definition) -> WordPlayer | ByModel:
+    kind = definition["kind"]
     if kind == ByModel.kind:
         return rebuilt_model(make(task.game), task, definition)
-    if kind == Script.kind:
-        return Script(config, definition["actions"], definition["reserve"])
-    if kind == BruteForce.kind:
-        return BruteForce(config, definition["candidates"], definition["again"])
-    if kind == Belief.kind:
-        others, states, tries = definition["others"], definition["states"], definition["tries"]
-        return Belief(config, others, states, tries, definition["seatings"])
-    if kind == OwnBlind.kind:
-        return OwnBlind(config, definition["bot"])
-    if kind == "imitation":
+    if kind == Imitator.kind:
         return rebuilt_imitator(task, definition)
-    base = None if definition["base"] is None else _rebuilt(task, definition["base"])
-    assert not isinstance(base, ByModel)
-    if kind == MoveTable.kind:
-        return MoveTable(config, definition["by"], definition["actions"], base=base)
-    if kind == Copycat.kind:
-        return Copycat(config, definition["mode"], definition["stages"], base=base)
-    if kind == Mixed.kind:
-        parts = {part: _rebuilt(task, one) for part, one in definition["parts"].items()}
-        return Mixed(config, parts, base=base)  # type: ignore[arg-type]
-    raise ValueError(f"unknown kind {kind!r}")
+    if kind not in _PLAYERS:
+        raise ValueError(f"unknown kind {kind!r}")
+    values = {name: definition[name] for name in _PLAYERS[kind].parameters}
+    if values.get("base") is not None:
+        values["base"] = _rebuilt(task, values["base"])
+    if "parts" in values:
+        values["parts"] = {part: _rebuilt(task, one) for part, one in values["parts"].items()}
+    return _PLAYERS[kind](task.config, **values)
 
 
 def measure_all(
-    wanted: Sequence[BaselineOrder], workers: int
+    orders: Sequence[BaselineOrder], workers: int
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | str]]:
     """The references of each order as they are known, or why there are none.
 
     Players that a search found earlier are measured with the others, so that none is forgotten.
     """
-    return run_orders(_measure_anew, wanted, workers)
+    return run_orders(_measure_anew, orders, workers)
 
 
 def _measure_anew(order: BaselineOrder) -> TaskReferences:
@@ -385,7 +387,7 @@ def _measure_anew(order: BaselineOrder) -> TaskReferences:
 
 
 def search_all(
-    wanted: Sequence[BaselineOrder],
+    orders: Sequence[BaselineOrder],
     workers: int,
     budget: int = 0,
     again: bool = False,
@@ -400,7 +402,7 @@ def search_all(
         again: Whether to measure again what is stored.
         say: A function of a module, called in the processes with what is done.
     """
-    return run_orders(partial(_search_for, budget=budget, again=again, say=say), wanted, workers)
+    return run_orders(partial(_search_for, budget=budget, again=again, say=say), orders, workers)
 
 
 def _search_for(order: BaselineOrder, budget: int, again: bool, say: Say | None) -> Search:

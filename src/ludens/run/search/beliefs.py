@@ -17,9 +17,8 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.run.baselines.questions import OTHER_SEEDS
 from ludens.run.search.players import (
-    BlindPlayer,
-    Definition,
-    Known,
+    SeatKnowledge,
+    WordPlayer,
     action_of,
     first_allowed,
     received_words,
@@ -34,7 +33,7 @@ MOST_STEPS = 400
 
 
 @dataclass
-class Belief(BlindPlayer):
+class Belief(WordPlayer):
     """Plays what the best bot would play in most of the states that agree with all it was told.
 
     States are imagined from other seeds: they are played on with the own actions, and dropped where the seat
@@ -50,61 +49,52 @@ class Belief(BlindPlayer):
     memo: Memo = field(default_factory=dict)
     choices: Memo = field(default_factory=dict)
     kind = "belief"
+    parameters = ("others", "states", "tries", "seatings")
 
     def begin(self) -> None:
         super().begin()
         self._imagined: list[State] = []
         own = (seating for seating in self.seatings if seating.get(self.seat) == MODEL)
         self._seating: Mapping[str, str] = next(own, {})
-        self._asked = False
+        self._has_moved = False
 
-    @property
-    def definition(self) -> Definition:
-        return {
-            "kind": self.kind,
-            "others": self.others,
-            "states": self.states,
-            "tries": self.tries,
-            "seatings": [dict(seating) for seating in self.seatings],
-        }
-
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         view = view_of(self.game, RenderOptions(), 0)
-        if not known.refused:
-            self._imagined = self._continued(view, known)
+        if not knowledge.refused:
+            self._imagined = self._continued(view, knowledge)
         else:
-            reply, _ = known.refused[-1]
+            reply, _ = knowledge.refused[-1]
             agreeing = [state for state in self._imagined if state.refusal(self.seat, reply) is not None]
             self._imagined = agreeing or self._imagined
         votes = Counter(
             action
             for number, state in enumerate(self._imagined)
-            if (action := self._best(view, state, number)) is not None and known.allows(action)
+            if (action := self._best(view, state, number)) is not None and knowledge.allows(action)
         )
-        self._asked = True
-        wanted = [action for action, _ in votes.most_common()]
-        if not wanted and not known.legal and self._imagined:
-            wanted = [action for action in self._imagined[0].legal(self.seat) if known.allows(action)]
-        return first_allowed(known, wanted)
+        self._has_moved = True
+        candidates = [action for action, _ in votes.most_common()]
+        if not candidates and not knowledge.legal and self._imagined:
+            candidates = [action for action in self._imagined[0].legal(self.seat) if knowledge.allows(action)]
+        return first_allowed(knowledge, candidates)
 
-    def _continued(self, view: View, known: Known) -> list[State]:
+    def _continued(self, view: View, knowledge: SeatKnowledge) -> list[State]:
         """States that follow from those imagined so far and the own last action, and agree with the words."""
         before, agreeing, any_way = self._imagined, list[State](), list[State]()
         for attempt in range(self.states * self.tries):
             if len(agreeing) >= self.states:
                 break
-            random = self.random.fork("imagined", known.move, attempt)
+            random = self.random.fork("imagined", knowledge.move, attempt)
             state = self._next(view, before, random, attempt)
             if state is None:
                 continue
-            if received_words(view, state, self.seat, self.config) == known.words:
+            if received_words(view, state, self.seat, self.config) == knowledge.words:
                 agreeing.append(state)
             elif len(any_way) < self.states:
                 any_way.append(state)
         return agreeing or any_way or before
 
     def _next(self, view: View, before: Sequence[State], random: Stream, attempt: int) -> State | None:
-        if not self._asked:
+        if not self._has_moved:
             seed = OTHER_SEEDS + PARTICLES + random.below(2**20)
             state = self.game.start(seed)
         elif before:
@@ -161,16 +151,16 @@ class Belief(BlindPlayer):
 
     @property
     def _copies(self) -> set[str]:
-        return {seat for seat, who in self._seating.items() if who == MODEL}
+        return {seat for seat, player in self._seating.items() if player == MODEL}
 
     def _seated(self, random: Stream) -> dict[str, Agent]:
         """Bots in the other seats; copies of the player itself are imagined as the best bot."""
         agents = {}
         for seat in self.game.seats:
-            who = self._seating.get(seat, MODEL)
-            if seat == self.seat or (self.others == "any" and who != MODEL):
+            player = self._seating.get(seat, MODEL)
+            if seat == self.seat or (self.others == "any" and player != MODEL):
                 continue
-            bot = remembering(agent(BEST if who == MODEL else who, self.game), self.game, self.memo, 3)
+            bot = remembering(agent(BEST if player == MODEL else player, self.game), self.game, self.memo, 3)
             agents[seat] = bot.sit(self.game, seat, random.fork("bot", seat))
         return agents
 

@@ -18,15 +18,15 @@ from ludens.run.search.models import MODELS, fit, validated
 from ludens.run.search.players import (
     COPY_MODES,
     Based,
-    BlindPlayer,
     BruteForce,
     Copycat,
     Definition,
     Key,
-    Known,
-    Mixed,
+    Mixture,
     MoveTable,
     Script,
+    SeatKnowledge,
+    WordPlayer,
     action_of,
     part_of,
 )
@@ -45,19 +45,19 @@ LONGEST_RESERVE = 40
 
 
 @dataclass(frozen=True)
-class Decision:
+class BotMove:
     """What was known and what the best bot did."""
 
-    known: Known
+    knowledge: SeatKnowledge
     action: str
 
 
 @dataclass
-class Demonstrator(BlindPlayer):
+class Demonstrator(WordPlayer):
     """A bot, whose moves are recorded with what a blind player knew."""
 
     bot: Agent | None = None
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[BotMove] = field(default_factory=list)
     kind = "demonstrator"
 
     def begin(self) -> None:
@@ -65,36 +65,32 @@ class Demonstrator(BlindPlayer):
         assert self.bot is not None
         self.bot = self.bot.sit(self.game, self.seat, self.random)
 
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         assert self.bot is not None
         action = action_of(self.bot, ask)
-        self.decisions.append(Decision(known, action))
+        self.decisions.append(BotMove(knowledge, action))
         return action
-
-    @property
-    def definition(self) -> Definition:
-        raise NotImplementedError("a demonstrator looks")
 
 
 @dataclass(frozen=True)
-class Demonstration:
+class BotEpisode:
     """One episode of a bot in the seats of the entrant."""
 
     value: float
-    decisions: Sequence[Decision]
+    decisions: Sequence[BotMove]
 
     @property
     def actions(self) -> dict[str, list[str]]:
         """What was done in each seat."""
         by_seat: dict[str, list[str]] = {}
         for one in self.decisions:
-            by_seat.setdefault(one.known.seat, []).append(one.action)
+            by_seat.setdefault(one.knowledge.seat, []).append(one.action)
         return by_seat
 
 
-def demonstrations(training: Training, count: int) -> list[Demonstration]:
+def demonstrations(training: Training, count: int) -> list[BotEpisode]:
     """Episodes of the guides in turn, or of random play where there are none."""
-    made, guides = [], training.guides or ("bot/random",)
+    episodes, guides = [], training.guides or ("bot/random",)
     for number in range(count):
         spec = guides[number % len(guides)]
         bot = training.guide(spec, training.game.seats[0], stream(number, "demonstration"))
@@ -103,48 +99,48 @@ def demonstrations(training: Training, count: int) -> list[Demonstration]:
             value = training.value(training.play(player, number))
         except UsageError:  # the bot cannot play here
             break
-        made.append(Demonstration(value, list(player.decisions)))
-    return made
+        episodes.append(BotEpisode(value, list(player.decisions)))
+    return episodes
 
 
-class Vocabulary:
+class ActionCounts:
     """The actions that were seen, by seat: how often the best bot played them, and all that were listed."""
 
-    def __init__(self, shown: Sequence[Demonstration]) -> None:
+    def __init__(self, episodes: Sequence[BotEpisode]) -> None:
         self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.listed: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.stages: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for episode in shown:
+        for episode in episodes:
             for one in episode.decisions:
-                self.counts[one.known.seat][one.action] += 1
-                self.listed[one.known.seat].update(one.known.legal)
-                self.stages[one.known.stage][one.action] += 1
+                self.counts[one.knowledge.seat][one.action] += 1
+                self.listed[one.knowledge.seat].update(one.knowledge.legal)
+                self.stages[one.knowledge.stage][one.action] += 1
 
     def of(self, seat: str) -> list[str]:
         """The actions of a seat, the most frequent first."""
-        played = ordered(self.counts[seat])
+        frequent = ordered(self.counts[seat])
         rest = [action for action in ordered(self.listed[seat]) if action not in self.counts[seat]]
-        return [*played, *rest][:MOST_CANDIDATES]
+        return [*frequent, *rest][:MOST_CANDIDATES]
 
     def reserves(self) -> dict[str, list[str]]:
         return {seat: self.of(seat)[:LONGEST_RESERVE] for seat in self.counts}
 
     def talks(self, stage: str) -> bool:
         """Whether the actions of a stage are sentences."""
-        said = self.stages[stage]
-        return sum(n for action, n in said.items() if len(action.split()) > 2) > said.total() / 2
+        counts = self.stages[stage]
+        return sum(n for action, n in counts.items() if len(action.split()) > 2) > counts.total() / 2
 
 
-def replayed(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
+def replayed(training: Training, episodes: Sequence[BotEpisode], words: ActionCounts) -> Script | None:
     """The moves of a bot in one episode, played in all others."""
-    best = sorted(shown, key=lambda one: -one.value)[:REPLAYS]
+    best = sorted(episodes, key=lambda one: -one.value)[:REPLAYS]
     scripts = [Script(training.task.config, one.actions, words.reserves()) for one in best]
     return training.best_of(scripts, range(100, 100 + SEEDS)) if scripts else None
 
 
-def constant(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Script | None:
+def constant(training: Training, episodes: Sequence[BotEpisode], words: ActionCounts) -> Script | None:
     """One action or sentence in all seats and moves, which copies of a player can agree on."""
-    length = max((len(own) for one in shown for own in one.actions.values()), default=0)
+    length = max((len(own) for one in episodes for own in one.actions.values()), default=0)
     total = Counter[str]()
     for seat in words.counts:
         total.update(words.counts[seat])
@@ -157,9 +153,9 @@ def constant(training: Training, shown: Sequence[Demonstration], words: Vocabula
     return training.best_of(scripts, range(100, 100 + SEEDS)) if scripts else None
 
 
-def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, episodes: int) -> Script:
-    """A script changed at random places as long as that is no loss: from each of some starts, and with a
-    large budget from a random one."""
+def climbed(training: Training, starts: Sequence[Script], words: ActionCounts, episodes: int) -> Script:
+    """A script that is changed at random places and keeps every change that is no loss; from each of these
+    scripts, and with a large budget from a random one too."""
     dice = stream(training.budget, "climb")
     starts = [*starts, *([_random_script(starts[0], words, dice)] if episodes >= 40 * SEEDS else ())]
     climbed: list[Script] = []
@@ -170,10 +166,10 @@ def climbed(training: Training, starts: Sequence[Script], words: Vocabulary, epi
         values += training.values(current, range(200 + SEEDS, 200 + count))
         value = fmean(values)
         for _ in range(max(0, episodes // len(starts) - count) // count):
-            other = _mutated(current, words, dice)
-            reached = _at_least(training, other, value, count)
+            changed = _mutated(current, words, dice)
+            reached = _at_least(training, changed, value, count)
             if reached is not None:
-                current, value = other, reached
+                current, value = changed, reached
         climbed.append(current)
     return training.best_of([*climbed, *starts], range(700, 700 + LUCKY * SEEDS))
 
@@ -189,22 +185,22 @@ def _at_least(training: Training, script: Script, least: float, count: int) -> f
     return mean if mean >= least else None
 
 
-def _random_script(start: Script, words: Vocabulary, dice: Stream) -> Script:
+def _random_script(start: Script, words: ActionCounts, dice: Stream) -> Script:
     actions = {
         seat: [dice.choice(words.of(seat) or [""]) for _ in own] for seat, own in start.actions.items()
     }
     return Script(start.config, actions, start.reserve)
 
 
-def _mutated(script: Script, words: Vocabulary, dice: Stream) -> Script:
+def _mutated(script: Script, words: ActionCounts, dice: Stream) -> Script:
     actions = {seat: list(own) for seat, own in script.actions.items()}
     seat = dice.choice(sorted(actions))
-    own, known = actions[seat], words.of(seat) or [""]
+    own, choices = actions[seat], words.of(seat) or [""]
     for _ in range(1 + dice.below(3)):
         place = dice.below(len(own) + 1)
         change = dice.below(5)
         if change == 0 or place == len(own):
-            own.insert(place, dice.choice(known))
+            own.insert(place, dice.choice(choices))
         elif change == 1 and len(own) > 1:
             del own[place]
         elif change == 2 and place:
@@ -213,14 +209,14 @@ def _mutated(script: Script, words: Vocabulary, dice: Stream) -> Script:
             length = 1 + dice.below(6)
             own[place : place + length] = own[max(0, place - length) : place]
         else:
-            own[place] = dice.choice(known)
-    actions[seat] = own or [dice.choice(known)]
+            own[place] = dice.choice(choices)
+    actions[seat] = own or [dice.choice(choices)]
     return Script(script.config, actions, script.reserve)
 
 
 @dataclass
 class _Node:
-    """A place in a table while it is learned: how often each action was tried, and what it earned."""
+    """An entry of a table while it is learned: how often each action was tried, and what it earned."""
 
     visits: int = 0
     base: str | None = None
@@ -251,17 +247,17 @@ class Learner(Based):
         self.guides = {}
         self._follows = self.random.below(2) == 0
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        node = self.nodes.setdefault(known.key(self.by), _Node())
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        node = self.nodes.setdefault(knowledge.key(self.by), _Node())
         if node.base is None:
-            node.base = self._usual(known, ask)
-        allowed = {action: sums for action, sums in node.tried.items() if known.allows(action)}
+            node.base = self._usual(knowledge, ask)
+        choices = {action: sums for action, sums in node.tried.items() if knowledge.allows(action)}
         if self._follows and node.base not in (None, *node.tried):
             action = str(node.base)
-        elif not allowed or len(node.tried) < 1 + 0.4 * node.visits**0.5:
-            action = self._proposal(known, ask)
+        elif not choices or len(node.tried) < 1 + 0.4 * node.visits**0.5:
+            action = self._proposal(knowledge, ask)
         else:
-            action = max(allowed, key=lambda one: self._promise(node, one))
+            action = max(choices, key=lambda one: self._promise(node, one))
         node.tried.setdefault(action, [0.0, 0.0])
         self.path.append((node, action))
         return action
@@ -274,21 +270,21 @@ class Learner(Based):
         mean = (total / count - low) / max(high - low, 1e-9)
         return float(mean + 0.35 * (log(node.visits + 1) / count) ** 0.5)
 
-    def _proposal(self, known: Known, ask: Ask) -> str:
+    def _proposal(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         """An action that may be good or is at least legal here."""
         assert self.training is not None
         if self.training.guides and self.random.below(5):
             action = self._guided(ask)
-            if known.allows(action):
+            if knowledge.allows(action):
                 return action
-        legal = [action for action in ask.legal if known.allows(action)]
+        legal = [action for action in ask.legal if knowledge.allows(action)]
         if legal:
             return self.random.choice(legal)
-        return self._usual(known, ask) or ask.legal.first
+        return self._usual(knowledge, ask) or ask.legal.first
 
-    def _usual(self, known: Known, ask: Ask) -> str | None:
-        action = None if self.base is None else self.base.choose(known, ask)
-        return action if action is not None and known.allows(action) else None
+    def _usual(self, knowledge: SeatKnowledge, ask: Ask) -> str | None:
+        action = None if self.base is None else self.base.choose(knowledge, ask)
+        return action if action is not None and knowledge.allows(action) else None
 
     def _guided(self, ask: Ask) -> str:
         assert self.training is not None
@@ -315,7 +311,7 @@ class Learner(Based):
         clearly worse, there is no entry.
         """
         low, high = self.range
-        chosen = {}
+        table = {}
         for key, node in self.nodes.items():
             worth = {
                 action: total / count - 0.5 * (high - low) / count**0.5
@@ -328,12 +324,8 @@ class Learner(Based):
             count, total = node.tried.get(node.base or "", (0.0, 0.0))
             usual = total / count if count else self.sums[1] / max(self.sums[0], 1)
             if self.base is None or worth[best] > usual:
-                chosen[key] = best
-        return chosen
-
-    @property
-    def definition(self) -> Definition:
-        raise NotImplementedError("a learner looks")
+                table[key] = best
+        return table
 
 
 class _Visited(dict[str, str]):
@@ -341,14 +333,14 @@ class _Visited(dict[str, str]):
 
     def __init__(self, table: Mapping[str, str]) -> None:
         super().__init__(table)
-        self.used: set[str] = set()
+        self.visits: set[str] = set()
 
     def get(self, key: str, default: Any = None) -> Any:
-        self.used.add(key)
+        self.visits.add(key)
         return super().get(key, default)
 
 
-def learned(training: Training, by: Key, base: BlindPlayer | None, episodes: int) -> MoveTable:
+def learned(training: Training, by: Key, base: WordPlayer | None, episodes: int) -> MoveTable:
     """A table of moves, learned in as many episodes; only entries that it uses itself are kept."""
     learner = Learner(training.task.config, by, training, base=base)
     for number in range(episodes):
@@ -357,11 +349,11 @@ def learned(training: Training, by: Key, base: BlindPlayer | None, episodes: int
     player = MoveTable(training.task.config, by, table, base=base)
     for number in range(max(1, min(episodes, 40))):
         training.play(player, 1000 + number)
-    kept = {key: action for key, action in table.items() if key in table.used}
-    return MoveTable(training.task.config, by, kept, base=base)
+    entries = {key: action for key, action in table.items() if key in table.visits}
+    return MoveTable(training.task.config, by, entries, base=base)
 
 
-def brute(training: Training, shown: Sequence[Demonstration], words: Vocabulary) -> Iterator[BruteForce]:
+def brute(training: Training, episodes: Sequence[BotEpisode], words: ActionCounts) -> Iterator[BruteForce]:
     """Tries what the best bot did elsewhere, the most frequent first: whole actions, lines of messages, all
     lines at once."""
     config = training.task.config
@@ -373,7 +365,7 @@ def brute(training: Training, shown: Sequence[Demonstration], words: Vocabulary)
         yield BruteForce(config, lines)
         yield BruteForce(config, {seat: ["\n".join(some), *some] for seat, some in lines.items()})
     last = {
-        seat: ordered(Counter(one.actions[seat][-1] for one in shown if seat in one.actions))
+        seat: ordered(Counter(one.actions[seat][-1] for one in episodes if seat in one.actions))
         for seat in words.counts
     }
     yield BruteForce(config, last)
@@ -388,7 +380,7 @@ def _lines(counts: Mapping[str, int]) -> list[str]:
 
 
 @dataclass
-class Imitator(BlindPlayer):
+class Imitator(WordPlayer):
     """Does what a model over words expects the best bot to do."""
 
     model: Answerer | None = None
@@ -402,9 +394,9 @@ class Imitator(BlindPlayer):
     def memory(self) -> bool:
         return False
 
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         assert self.model is not None
-        words = _asked(known, self.answers)
+        words = words_of(knowledge, self.answers)
         return self.model.answer(words) if words.answers else ""
 
     @property
@@ -416,49 +408,49 @@ class Imitator(BlindPlayer):
         return self.model.name if self.model else ""
 
 
-def _asked(known: Known, answers: Mapping[str, Sequence[str]]) -> Words:
-    offered = known.legal or tuple(answers.get(f"{known.seat}/{known.stage}", ()))
-    barred = {reply for reply, _ in known.refused}
+def words_of(knowledge: SeatKnowledge, answers: Mapping[str, Sequence[str]]) -> Words:
+    offered = knowledge.legal or tuple(answers.get(f"{knowledge.seat}/{knowledge.stage}", ()))
+    barred = {reply for reply, _ in knowledge.refused}
     rest = tuple(action for action in offered if action not in barred) or offered
-    return Words(known.words, rest, bool(known.legal))
+    return Words(knowledge.words, rest, bool(knowledge.legal))
 
 
 MOST_EXAMPLES, MOST_ANSWERS = 300, 24
 
 
-def examples_of(shown: Sequence[Demonstration]) -> tuple[list[Example], dict[str, list[str]]]:
+def examples_of(episodes: Sequence[BotEpisode]) -> tuple[list[Example], dict[str, list[str]]]:
     """Decisions as questions, and the answers where none are listed."""
-    decisions = [one for episode in shown for one in episode.decisions if not one.known.refused]
+    decisions = [one for episode in episodes for one in episode.decisions if not one.knowledge.refused]
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in decisions:
-        counts[f"{one.known.seat}/{one.known.stage}"][one.action] += 1
+        counts[f"{one.knowledge.seat}/{one.knowledge.stage}"][one.action] += 1
     answers = {place: [a for a, _ in some.most_common(MOST_ANSWERS)] for place, some in counts.items()}
-    made = []
+    examples = []
     for one in decisions[:: max(1, len(decisions) // MOST_EXAMPLES)]:
-        words = _asked(one.known, answers)
+        words = words_of(one.knowledge, answers)
         if len(words.answers) > 1 and one.action in words.answers:
-            made.append(Example(words, {answer: float(answer == one.action) for answer in words.answers}))
-    return made, answers
+            examples.append(Example(words, {answer: float(answer == one.action) for answer in words.answers}))
+    return examples, answers
 
 
-def imitators(training: Training, shown: Sequence[Demonstration]) -> Imitator | None:
+def imitators(training: Training, episodes: Sequence[BotEpisode]) -> Imitator | None:
     """The best model of what the best bot does, by decisions that it was not fitted to."""
-    examples, answers = examples_of(shown)
+    examples, answers = examples_of(episodes)
     if len(examples) < 16:
         return None
     scores = {name: validated(name, examples, 1) for name in MODELS}
     name = max(scores, key=lambda one: scores[one])
-    return Imitator(training.task.config, fit(name, examples), answers, len(shown))
+    return Imitator(training.task.config, fit(name, examples), answers, len(episodes))
 
 
 def rebuilt_imitator(task: Task, definition: Definition) -> Imitator:
     """The imitator of a definition: its model is fitted again, to the same episodes."""
-    shown = demonstrations(Training(task, 0), int(definition["episodes"]))
-    examples, answers = examples_of(shown)
-    return Imitator(task.config, fit(str(definition["model"]), examples), answers, len(shown))
+    episodes = demonstrations(Training(task, 0), int(definition["episodes"]))
+    examples, answers = examples_of(episodes)
+    return Imitator(task.config, fit(str(definition["model"]), examples), answers, len(episodes))
 
 
-def copycats(training: Training, words: Vocabulary, bases: Sequence[BlindPlayer]) -> Iterator[Copycat]:
+def copycats(training: Training, words: ActionCounts, bases: Sequence[WordPlayer]) -> Iterator[Copycat]:
     """Copies messages in stages of talk, and mentioned actions where actions are listed."""
     talk = [stage for stage in words.stages if words.talks(stage)]
     for mode in COPY_MODES if talk else COPY_MODES[:1]:
@@ -467,10 +459,10 @@ def copycats(training: Training, words: Vocabulary, bases: Sequence[BlindPlayer]
 
 
 def mixed(
-    training: Training, shown: Sequence[Demonstration], players: Sequence[BlindPlayer], episodes: int
-) -> Mixed | None:
+    training: Training, demonstrations: Sequence[BotEpisode], players: Sequence[WordPlayer], episodes: int
+) -> Mixture | None:
     """Another player for each part of the game, exchanged one after the other as long as that is better."""
-    parts = sorted({part_of(one.known) for episode in shown for one in episode.decisions})
+    parts = sorted({part_of(one.knowledge) for episode in demonstrations for one in episode.decisions})
     if len(parts) < 2 or len(players) < 2:
         return None
     each = max(2 * len(training.task.seatings), episodes // (len(parts) * len(players) + len(players)))
@@ -478,13 +470,13 @@ def mixed(
     values = [fmean(training.values(player, numbers)) for player in players]
     reached = max(values)
     base = players[values.index(reached)]
-    best = Mixed(training.task.config, base=base)
+    best = Mixture(training.task.config, base=base)
     for part in parts:
         for player in players:
             if player is base:
                 continue
-            other = Mixed(training.task.config, {**best.parts, part: player}, base=base)
-            value = fmean(training.values(other, numbers))
+            changed = Mixture(training.task.config, {**best.parts, part: player}, base=base)
+            value = fmean(training.values(changed, numbers))
             if value > reached:
-                best, reached = other, value
+                best, reached = changed, value
     return best if best.parts else None

@@ -60,7 +60,7 @@ class Traits:
     """Lines between the last one that repeats it and the end."""
     shared: float
     """The largest part of the words in a line that mentions it which another line has too."""
-    said: int
+    words_of_mentions: int
     """Words in the lines that mention it."""
 
     def values(self) -> tuple[float, ...]:
@@ -78,11 +78,11 @@ def traits(words: Words) -> dict[str, Traits]:
     by_number = _ranks(answers, lambda answer: numbers[answer])
     lines = [line.lower() for line in words.lines]
     split = [frozenset(_WORD.findall(line)) for line in lines]
-    made = {}
+    traits_of = {}
     for place, answer in enumerate(answers):
-        named = texts[answer].lower()
-        mentions = [number for number, line in enumerate(lines) if named and named in line]
-        made[answer] = Traits(
+        name = texts[answer].lower()
+        mentions = [number for number, line in enumerate(lines) if name and name in line]
+        traits_of[answer] = Traits(
             place,
             len(answers) - place,
             len(answers),
@@ -95,7 +95,7 @@ def traits(words: Words) -> dict[str, Traits]:
             max((_shared(number, split) for number in mentions[-4:]), default=0.0),
             sum(len(split[number]) for number in mentions),
         )
-    return made
+    return traits_of
 
 
 def _ranks(answers: Sequence[str], size: Callable[[str], float]) -> dict[str, int]:
@@ -106,7 +106,8 @@ def _shared(line: int, split: Sequence[frozenset[str]]) -> float:
     """The largest part of the words of a line that another line near it has too."""
     own = split[line]
     near = range(max(0, line - 12), min(len(split), line + 13))
-    return max((len(own & split[other]) / max(len(own), 1) for other in near if other != line), default=0.0)
+    shares = (len(own & split[number]) / max(len(own), 1) for number in near if number != line)
+    return max(shares, default=0.0)
 
 
 def frequent_pieces(examples: Sequence[Example], most: int) -> list[str]:
@@ -147,8 +148,8 @@ class Linear:
                 rewards.append(example.rewards[answer])
         design = csr_matrix((np.ones(len(columns)), columns, sizes), shape=(len(rewards), len(numbers)))
         starts = np.cumsum([0, *(len(example.rewards) for example in examples)])
-        fitted = _ridge if self.name == "ridge regression" else _logistic
-        self.weights = dict(zip(numbers, fitted(design, np.array(rewards), starts).tolist(), strict=True))
+        weights_of = _ridge if self.name == "ridge regression" else _logistic
+        self.weights = dict(zip(numbers, weights_of(design, np.array(rewards), starts).tolist(), strict=True))
         return self
 
     def answer(self, words: Words) -> str:
@@ -160,7 +161,7 @@ class Linear:
         return max(scores, key=lambda answer: scores[answer])
 
     def _features(self, words: Words) -> Iterator[tuple[str, list[Feature]]]:
-        said, question = sorted(words.pieces & self.pieces), words.question
+        pieces, question = sorted(words.pieces & self.pieces), words.question
         for answer, trait in traits(words).items():
             text = words.texts.get(answer, answer)
             own: list[Feature] = [("answer", answer), ("text", text), ("question", question, text)]
@@ -173,9 +174,9 @@ class Linear:
                 ("last", min(trait.last_mention, 12)),
                 ("shared", round(trait.shared * 8)),
             ]
-            own += [(piece, text) for piece in said]
+            own += [(piece, text) for piece in pieces]
             if text != answer:
-                own += [(piece, "answer", answer) for piece in said]
+                own += [(piece, "answer", answer) for piece in pieces]
             yield answer, own
 
 
@@ -191,19 +192,19 @@ def _logistic(design: Any, rewards: Array, starts: Array) -> Array:
 
     sizes, firsts = np.diff(starts), starts[:-1]
     totals = np.repeat(np.add.reduceat(rewards, firsts), sizes)
-    wanted = np.divide(rewards, totals, out=np.zeros_like(rewards), where=totals > 0)
-    counted = np.repeat(np.add.reduceat(rewards, firsts) > 0, sizes)
+    targets = np.divide(rewards, totals, out=np.zeros_like(rewards), where=totals > 0)
+    has_reward = np.repeat(np.add.reduceat(rewards, firsts) > 0, sizes)
 
     def loss(weights: Array) -> tuple[float, Array]:
         scores = design @ weights
         scores -= np.repeat(np.maximum.reduceat(scores, firsts), sizes)
         powers = np.exp(scores)
         sums = np.repeat(np.add.reduceat(powers, firsts), sizes)
-        value = -(wanted * (scores - np.log(sums))).sum() + 0.25 * (weights @ weights)
-        return value, design.T @ (counted * (powers / sums) - wanted) + 0.5 * weights
+        value = -(targets * (scores - np.log(sums))).sum() + 0.25 * (weights @ weights)
+        return value, design.T @ (has_reward * (powers / sums) - targets) + 0.5 * weights
 
-    found = minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 60})
-    return np.asarray(found.x)
+    optimum = minimize(loss, np.zeros(design.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 60})
+    return np.asarray(optimum.x)
 
 
 @dataclass
@@ -229,11 +230,11 @@ class Boosted:
         )
         residual, self.trees = rewards - rewards.mean(), []
         for _ in range(ROUNDS):
-            tree = _grown(binned, edges, residual)
+            tree, leaves = _grown(binned, edges, residual)
             if tree is None:
                 break
             self.trees.append(tree)
-            residual = residual - RATE * tree.values[_leaves(binned, tree)]
+            residual = residual - RATE * tree.values[leaves]
         return self
 
     def answer(self, words: Words) -> str:
@@ -247,8 +248,8 @@ class Boosted:
         rows = []
         for answer, trait in traits(words).items():
             text = words.texts.get(answer, answer)
-            named = [float(text == known) for known in self.texts]
-            rows.append([*trait.values(), *named, *general])
+            is_text = [float(text == other_text) for other_text in self.texts]
+            rows.append([*trait.values(), *is_text, *general])
         return np.array(rows)
 
 
@@ -257,7 +258,6 @@ class _Tree:
     """A complete tree: node k has the children 2k + 1 and 2k + 2; a feature of -1 sends all to the left."""
 
     features: tuple[int, ...]
-    bins: tuple[int, ...]
     thresholds: tuple[float, ...]
     values: Array
     """Of the leaves."""
@@ -276,17 +276,9 @@ def _predicted(trees: Sequence[_Tree], rows: Array) -> Array:
     return np.asarray(values[tree, node - (2**DEPTH - 1)].sum(axis=0))
 
 
-def _leaves(binned: Array, tree: _Tree) -> Array:
-    node = np.zeros(binned.shape[1], dtype=np.int64)
-    features, bins = np.array(tree.features), np.array(tree.bins)
-    for _ in range(DEPTH):
-        feature = features[node]
-        node = 2 * node + 1 + ((feature >= 0) & (binned[feature, np.arange(len(node))] > bins[node]))
-    return np.asarray(node - (2**DEPTH - 1))
-
-
-def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> _Tree | None:
-    """The tree whose splits reduce the squared residual most, level by level; None if none does."""
+def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> tuple[_Tree | None, Array]:
+    """The tree whose splits reduce the squared residual most, level by level, and the leaf of each row; no
+    tree if no split does."""
     inner = 2**DEPTH - 1
     features, bins, thresholds = [-1] * inner, [0] * inner, [0.0] * inner
     node = np.zeros(len(residual), dtype=np.int64)
@@ -294,13 +286,14 @@ def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> _Tree | No
         first, width = 2**level - 1, 2**level
         cell = ((np.arange(len(edges))[:, None] * width + (node - first)) * BINS + binned).ravel()
         shape = (len(edges), width, BINS)
-        left = np.bincount(cell, np.tile(residual, len(edges)), np.prod(shape)).reshape(shape).cumsum(axis=2)
+        sums = np.bincount(cell, np.tile(residual, len(edges)), np.prod(shape))
+        left_sum = sums.reshape(shape).cumsum(axis=2)
         number = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).cumsum(axis=2)
-        total, whole = left[..., -1:], number[..., -1:]
-        other = whole - number
-        gain = left**2 / np.maximum(number, 1) + (total - left) ** 2 / np.maximum(other, 1)
+        total, whole = left_sum[..., -1:], number[..., -1:]
+        right_number = whole - number
+        gain = left_sum**2 / np.maximum(number, 1) + (total - left_sum) ** 2 / np.maximum(right_number, 1)
         gain -= total**2 / np.maximum(whole, 1)
-        gain[(number < LEAST_ROWS) | (other < LEAST_ROWS)] = 0
+        gain[(number < LEAST_ROWS) | (right_number < LEAST_ROWS)] = 0
         cuts, gains = gain.argmax(axis=2).T, gain.max(axis=2).T
         for place in range(width):
             feature = int(gains[place].argmax())
@@ -308,13 +301,13 @@ def _grown(binned: Array, edges: Sequence[Array], residual: Array) -> _Tree | No
                 cut = int(cuts[place, feature])
                 features[first + place], bins[first + place] = feature, cut
                 thresholds[first + place] = float(edges[feature][min(cut, len(edges[feature]) - 1)])
-        chosen, bin_of = np.array(features)[node], np.array(bins)[node]
-        node = 2 * node + 1 + ((chosen >= 0) & (binned[chosen, np.arange(len(node))] > bin_of))
-    if features[0] < 0:
-        return None
+        feature_of, bin_of = np.array(features)[node], np.array(bins)[node]
+        node = 2 * node + 1 + ((feature_of >= 0) & (binned[feature_of, np.arange(len(node))] > bin_of))
     leaf = node - inner
+    if features[0] < 0:
+        return None, leaf
     sums, counts = np.bincount(leaf, residual, 2**DEPTH), np.bincount(leaf, minlength=2**DEPTH)
-    return _Tree(tuple(features), tuple(bins), tuple(thresholds), sums / (counts + 2.0))
+    return _Tree(tuple(features), tuple(thresholds), sums / (counts + 2.0)), leaf
 
 
 def fit(name: str, examples: Sequence[Example]) -> Answerer:
@@ -339,13 +332,13 @@ def _rewards(model: Answerer, examples: Iterable[Example]) -> Iterator[float]:
     return (example.rewards[model.answer(example.words)] for example in examples)
 
 
-def rewarded(asked: Questions, task: Task) -> list[Example]:
+def rewarded(training: Questions, task: Task) -> list[Example]:
     """The questions with the reward of every answer by the first metric that tells answers apart, if one
     does."""
     for metric in task.metrics:
-        rewards = rewards_of(metric, asked.results) if metric.paired else None
+        rewards = rewards_of(metric, training.results) if metric.paired else None
         if rewards is not None:
-            return asked.examples(rewards)
+            return training.examples(rewards)
     return []
 
 
@@ -370,26 +363,26 @@ class ByModel(Fitted):
 
 def question_players(game: Game, task: Task, count: int) -> Iterator[tuple[str, ByModel, float]]:
     """Name, player and mean reward on questions it was not fitted to, of each kind of model."""
-    asked = questions(game, task, count)
-    examples = rewarded(asked, task)
+    training = questions(game, task, count)
+    examples = rewarded(training, task)
     if len(examples) < 8:
         return
     for name in (TABLE, *MODELS):
         if name == TABLE:
             table = best_table(examples)
-            yield f"table: {table.name}", _player(asked, table, name, task), table.validated(examples)
+            yield f"table: {table.name}", _player(training, table, name, task), table.validated(examples)
         else:
             model = fit(name, examples)
-            yield name, _player(asked, model, name, task), validated(name, examples)
+            yield name, _player(training, model, name, task), validated(name, examples)
 
 
-def _player(asked: Questions, model: Answerer, name: str, task: Task) -> ByModel:
-    return ByModel(model, asked.vocabulary, task.config, name, len(asked.words))
+def _player(training: Questions, model: Answerer, name: str, task: Task) -> ByModel:
+    return ByModel(model, training.vocabulary, task.config, name, len(training.words))
 
 
 def rebuilt_model(game: Game, task: Task, definition: Definition) -> ByModel:
     """The player of a definition: its model is fitted again, to the same questions."""
-    asked = questions(game, task, int(definition["questions"]))
-    examples, name = rewarded(asked, task), str(definition["model"])
+    training = questions(game, task, int(definition["questions"]))
+    examples, name = rewarded(training, task), str(definition["model"])
     model: Answerer = best_table(examples) if name == TABLE else fit(name, examples)
-    return _player(asked, model, name, task)
+    return _player(training, model, name, task)

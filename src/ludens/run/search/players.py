@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
@@ -36,7 +36,7 @@ def received_words(view: View, state: State, seat: str, config: PlayConfig) -> s
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class SeatKnowledge:
     """What a player that never looks knows when it is asked."""
 
     seat: str
@@ -74,11 +74,18 @@ def digest(*parts: object) -> str:
 
 
 @dataclass
-class BlindPlayer(Agent):
+class WordPlayer(Agent):
     """A player that uses nothing of the state but the words that its seat receives."""
 
     config: PlayConfig = field(default_factory=PlayConfig)
     sees = "state"
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """The fields from which it is rebuilt, with the config of its task."""
+
+    @property
+    def definition(self) -> Definition:
+        """What it can be rebuilt from."""
+        return {"kind": self.kind, **{name: _as_json(getattr(self, name)) for name in self.parameters}}
 
     @property
     def memory(self) -> bool:
@@ -92,20 +99,15 @@ class BlindPlayer(Agent):
         """The replies to the question before."""
 
     @abstractmethod
-    def choose(self, known: Known, ask: Ask) -> str:
-        """The action. Of the ask, only those who are in training use more than `known` has."""
-
-    @property
-    @abstractmethod
-    def definition(self) -> Definition:
-        """What it can be rebuilt from."""
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        """The action. Players in training may use the whole ask; all others use `knowledge` alone."""
 
     async def act(self, ask: Ask) -> Reply:
-        action = self.choose(self.known(ask), ask)
+        action = self.choose(self.knowledge(ask), ask)
         self._last = (*(reply for reply, _ in ask.refused), action)
         return Reply(action, action)
 
-    def known(self, ask: Ask) -> Known:
+    def knowledge(self, ask: Ask) -> SeatKnowledge:
         """What is known now; called once for every ask."""
         assert ask.state is not None
         words = received_words(view_of(self.game, RenderOptions(), 0), ask.state, ask.seat, self.config)
@@ -118,7 +120,7 @@ class BlindPlayer(Agent):
             self._history = digest(self._history, words)
         legal = tuple(ask.legal) if self.config.listed else ()
         refused = tuple(ask.refused)
-        return Known(
+        return SeatKnowledge(
             ask.seat,
             ask.stage,
             self._moves,
@@ -131,26 +133,34 @@ class BlindPlayer(Agent):
         )
 
 
+def _as_json(value: Any) -> Any:
+    if isinstance(value, WordPlayer):
+        return value.definition
+    if isinstance(value, Mapping):
+        return {name: _as_json(part) for name, part in value.items()}
+    return [_as_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
 def action_of(bot: Agent, ask: Ask) -> str:
     """What a bot plays."""
     reply = run_sync(bot.act(ask))
     return reply.action or ask.format.read(reply.text, ask.legal)
 
 
-def first_allowed(known: Known, wanted: Sequence[str]) -> str:
+def first_allowed(knowledge: SeatKnowledge, candidates: Sequence[str]) -> str:
     """The first of some actions that may be legal; else the first legal one, or the first of all."""
-    for action in wanted:
-        if known.allows(action):
+    for action in candidates:
+        if knowledge.allows(action):
             return action
-    rest = (action for action in known.legal if known.allows(action))
-    return next(rest, wanted[0] if wanted else next(iter(known.legal), ""))
+    rest = (action for action in knowledge.legal if knowledge.allows(action))
+    return next(rest, candidates[0] if candidates else next(iter(knowledge.legal), ""))
 
 
 @dataclass
-class Based(BlindPlayer):
+class Based(WordPlayer):
     """A player that plays as another one where it has no move of its own."""
 
-    base: BlindPlayer | None = field(default=None, kw_only=True)
+    base: WordPlayer | None = field(default=None, kw_only=True)
 
     @property
     def memory(self) -> bool:
@@ -161,40 +171,29 @@ class Based(BlindPlayer):
         if self.base is not None:
             self.base = self.base.sit(self.game, self.seat, self.random)
 
-    def as_base(self, known: Known, ask: Ask) -> str:
+    def as_base(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         """What the other player plays; the first legal action if there is none."""
-        return first_allowed(known, ()) if self.base is None else self.base.choose(known, ask)
-
-    @property
-    def base_definition(self) -> Definition | None:
-        return None if self.base is None else self.base.definition
+        return first_allowed(knowledge, ()) if self.base is None else self.base.choose(knowledge, ask)
 
 
 @dataclass
-class Script(BlindPlayer):
+class Script(WordPlayer):
     """Plays a fixed list of actions in each seat, whatever happens."""
 
     actions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     reserve: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What is tried when the action of the list is refused or not listed, or the list has ended."""
     kind = "script"
+    parameters = ("actions", "reserve")
 
     @property
     def memory(self) -> bool:
         return False
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        own = self.actions.get(known.seat, ())
-        due = own[known.move : known.move + 1]
-        return first_allowed(known, [*due, *self.reserve.get(known.seat, ()), *own[known.move + 1 :]])
-
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "actions": _lists(self.actions), "reserve": _lists(self.reserve)}
-
-
-def _lists(texts: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {name: list(some) for name, some in texts.items()}
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        own, move = self.actions.get(knowledge.seat, ()), knowledge.move
+        reserve = self.reserve.get(knowledge.seat, ())
+        return first_allowed(knowledge, [*own[move : move + 1], *reserve, *own[move + 1 :]])
 
 
 @dataclass
@@ -204,25 +203,21 @@ class MoveTable(Based):
     by: Key = "words"
     actions: Mapping[str, str] = field(default_factory=dict)
     kind = "tree"
+    parameters = ("by", "actions", "base")
 
     @property
     def memory(self) -> bool:
         return self.by in ("refusals", "words") or super().memory
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        action = self.actions.get(known.key(self.by))
-        if action is not None and known.allows(action):
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        action = self.actions.get(knowledge.key(self.by))
+        if action is not None and knowledge.allows(action):
             return action
-        return self.as_base(known, ask)
-
-    @property
-    def definition(self) -> Definition:
-        actions = dict(self.actions)
-        return {"kind": self.kind, "by": self.by, "actions": actions, "base": self.base_definition}
+        return self.as_base(knowledge, ask)
 
 
 @dataclass
-class BruteForce(BlindPlayer):
+class BruteForce(WordPlayer):
     """Tries one action after the other and never one that it has tried before."""
 
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -230,23 +225,21 @@ class BruteForce(BlindPlayer):
     again: bool = False
     """Whether it starts anew when the legal actions or the stage change."""
     kind = "brute force"
+    parameters = ("candidates", "again")
 
     def begin(self) -> None:
         super().begin()
         self._tried: set[str] = set()
         self._about: tuple[object, ...] = ()
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        if self.again and self._about != (known.stage, known.legal):
-            self._tried, self._about = set(), (known.stage, known.legal)
-        own = self.candidates.get(known.seat, ())
-        action = first_allowed(known, [action for action in own if action not in self._tried] or list(own))
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        if self.again and self._about != (knowledge.stage, knowledge.legal):
+            self._tried, self._about = set(), (knowledge.stage, knowledge.legal)
+        own = self.candidates.get(knowledge.seat, ())
+        untried = [action for action in own if action not in self._tried]
+        action = first_allowed(knowledge, untried or list(own))
         self._tried.add(action)
         return action
-
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "candidates": _lists(self.candidates), "again": self.again}
 
 
 _SAID = re.compile(r'^[\w ,.#-]{1,40}:\s*(?:"(?P<quoted>.+)"|(?P<plain>\S.*))$', re.MULTILINE)
@@ -274,62 +267,56 @@ class Copycat(Based):
     stages: Sequence[str] = ()
     """In which it copies."""
     kind = "copy"
+    parameters = ("mode", "stages", "base")
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        action = self._copied(known) if known.stage in self.stages else None
-        return self.as_base(known, ask) if action is None else action
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        action = self._copied(knowledge) if knowledge.stage in self.stages else None
+        return self.as_base(knowledge, ask) if action is None else action
 
-    def _copied(self, known: Known) -> str | None:
-        if known.legal:
-            before = known.words.partition(", ".join(known.legal))[0]
-            places = {action: before.rfind(action) for action in known.legal if known.allows(action)}
+    def _copied(self, knowledge: SeatKnowledge) -> str | None:
+        if knowledge.legal:
+            before = knowledge.words.partition(", ".join(knowledge.legal))[0]
+            places = {action: before.rfind(action) for action in knowledge.legal if knowledge.allows(action)}
             last = max(places, key=lambda action: places[action], default=None)
             return last if last is not None and places[last] >= 0 else None
-        said = messages_in(known.words)
-        if not said:
+        messages = messages_in(knowledge.words)
+        if not messages:
             return None
         if self.mode == "first":
-            return said[0]
-        if self.mode == "two" and len(said) > 1:
-            return f"{said[-2].rstrip('.')} and {said[-1][:1].lower()}{said[-1][1:]}"
-        return " ".join(reversed(said[-1].split())) if self.mode == "reversed" else said[-1]
-
-    @property
-    def definition(self) -> Definition:
-        stages = list(self.stages)
-        return {"kind": self.kind, "mode": self.mode, "stages": stages, "base": self.base_definition}
+            return messages[0]
+        if self.mode == "two" and len(messages) > 1:
+            return f"{messages[-2].rstrip('.')} and {messages[-1][:1].lower()}{messages[-1][1:]}"
+        return " ".join(reversed(messages[-1].split())) if self.mode == "reversed" else messages[-1]
 
 
 @dataclass
-class OwnBlind(BlindPlayer):
+class OwnBlind(WordPlayer):
     """A bot of the game that never looks."""
 
     bot: str = "bot/blind"
     kind = "bot"
+    parameters = ("bot",)
 
     def begin(self) -> None:
         super().begin()
         self._bot = agent(self.bot, self.game).sit(self.game, self.seat, self.random)
 
-    def choose(self, known: Known, ask: Ask) -> str:
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
         return action_of(self._bot, ask)
 
-    @property
-    def definition(self) -> Definition:
-        return {"kind": self.kind, "bot": self.bot}
 
-
-def part_of(known: Known) -> str:
+def part_of(knowledge: SeatKnowledge) -> str:
     """The part of a game that a question belongs to: role and stage."""
-    return f"{known.role}/{known.stage}"
+    return f"{knowledge.role}/{knowledge.stage}"
 
 
 @dataclass
-class Mixed(Based):
+class Mixture(Based):
     """Plays each part of a game, a stage in a role, as another player."""
 
-    parts: Mapping[str, BlindPlayer] = field(default_factory=dict)
+    parts: Mapping[str, WordPlayer] = field(default_factory=dict)
     kind = "mixed"
+    parameters = ("parts", "base")
 
     @property
     def memory(self) -> bool:
@@ -341,11 +328,6 @@ class Mixed(Based):
             part: one.sit(self.game, self.seat, self.random.fork(part)) for part, one in self.parts.items()
         }
 
-    def choose(self, known: Known, ask: Ask) -> str:
-        part = self.parts.get(part_of(known))
-        return self.as_base(known, ask) if part is None else part.choose(known, ask)
-
-    @property
-    def definition(self) -> Definition:
-        parts = {part: one.definition for part, one in self.parts.items()}
-        return {"kind": self.kind, "parts": parts, "base": self.base_definition}
+    def choose(self, knowledge: SeatKnowledge, ask: Ask) -> str:
+        part = self.parts.get(part_of(knowledge))
+        return self.as_base(knowledge, ask) if part is None else part.choose(knowledge, ask)

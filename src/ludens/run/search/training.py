@@ -78,18 +78,18 @@ class Training:
 
     @cached_property
     def metric(self) -> Metric:
-        """What is searched for: the first metric that has a number for each episode, if there is one."""
+        """The metric of the search: the first that has a number for each episode, if there is one."""
         numbers = (metric for metric in self.task.metrics if metric.paired and not metric.twins)
         return next(numbers, self.task.metrics[0])
 
     @cached_property
-    def others(self) -> list[Mapping[str, Agent]]:
+    def opponents(self) -> list[Mapping[str, Agent]]:
         """For every seating, the agents of the seats that are not measured."""
         return [
             {
-                seat: remembering(agent(who, self.game), self.game, self._memo)
-                for seat, who in seating.items()
-                if who != MODEL
+                seat: remembering(agent(player, self.game), self.game, self._memo)
+                for seat, player in seating.items()
+                if player != MODEL
             }
             for seating in self.task.seatings
         ]
@@ -103,7 +103,7 @@ class Training:
     @cached_property
     def guides(self) -> tuple[str, ...]:
         """Bots that propose moves while a player is fitted: the best one, and opponents that search."""
-        searching = [who for who in self.task.opponents if agent(who, self.game).computes]
+        searching = [player for player in self.task.opponents if agent(player, self.game).computes]
         try:
             agent(BEST, self.game).sit(self.game, self.game.seats[0], stream(0, "guide"))
         except UsageError:
@@ -122,11 +122,12 @@ class Training:
         """
         seed, seating = OTHER_SEEDS + number // len(self.task.seatings), number % len(self.task.seatings)
         seats = self.task.seatings[seating]
-        agents = {seat: player if who == MODEL else self.others[seating][seat] for seat, who in seats.items()}
+        own, rest = entrant_seats(self.task, seating), self.opponents[seating]
         if exact:
-            agents |= {seat: agent(who, self.game) for seat, who in seats.items() if who != MODEL}
+            rest = {seat: agent(seats[seat], self.game) for seat in rest}
+        agents = {seat: rest.get(seat, player) for seat in seats}
         episode = run_sync(play(self.game, agents, seed, config=self.task.config))
-        return EpisodeResult("", episode, entrant_seats(self.task, seating))
+        return EpisodeResult("", episode, own)
 
     def value(self, result: EpisodeResult) -> float:
         """What an episode is worth: the metric, higher is better; returns break ties."""
@@ -156,7 +157,7 @@ class Training:
         worth = mean if self.metric.higher_is_better else -mean
         return Validated(mean, -inf if isnan(worth) else worth, 0.0)
 
-    def left(self, share: float) -> int:
+    def share_of_budget(self, share: float) -> int:
         """A share of the whole budget, as a number of episodes."""
         return max(1, round(self.budget * share))
 

@@ -61,35 +61,35 @@ TOKENS_AT_HALF = 1000
 """Tokens at which conciseness is one half."""
 
 
-def tokens(played: EpisodeResult) -> float | None:
+def tokens(result: EpisodeResult) -> float | None:
     """Output tokens of both seats, reasoning included. None where they were not counted."""
-    used = played.episode.usage()
-    return float(used.output_tokens) if used.calls else None
+    usage = result.episode.usage()
+    return float(usage.output_tokens) if usage.calls else None
 
 
-def leaks_in(played: EpisodeResult) -> list[Leak] | None:
+def leaks_in(result: EpisodeResult) -> list[Leak] | None:
     """The leaks of an episode; None where there is nothing private or the episode cannot be replayed."""
-    if not played.episode.facts["private"]:
+    if not result.episode.facts["private"]:
         return None
     try:
-        return leaks_of(played.episode)
+        return leaks_of(result.episode)
     except ReplayMismatch:  # another game version: the report says that the task has changed
         return None
 
 
-def leaked(played: EpisodeResult) -> bool | None:
-    return None if (disclosed := leaks_in(played)) is None else bool(disclosed)
+def leaked(result: EpisodeResult) -> bool | None:
+    return None if (disclosed := leaks_in(result)) is None else bool(disclosed)
 
 
-def discreet(played: EpisodeResult) -> bool | None:
-    return None if (leak := leaked(played)) is None else played.episode.facts["solved"] and not leak
+def discreet(result: EpisodeResult) -> bool | None:
+    return None if (leak := leaked(result)) is None else result.episode.facts["solved"] and not leak
 
 
 def solved_within(turns: int) -> Metric:
     """The proportion of episodes solved in which the Solver spoke at most this often."""
 
-    def solved(played: EpisodeResult) -> bool:
-        facts = played.episode.facts
+    def solved(result: EpisodeResult) -> bool:
+        facts = result.episode.facts
         return bool(facts["solved"]) and facts["messages"]["solver"] <= turns
 
     return rate_of(f"SR within {turns} turn{'s' if turns > 1 else ''}", solved)
@@ -106,8 +106,8 @@ def efficiency_of(partial: float, words: float) -> float:
     return 2 * partial * conciseness / (partial + conciseness) if partial > 0 else 0.0
 
 
-def _progress_and_tokens(played: EpisodeResult) -> tuple[float, float] | None:
-    return None if (used := tokens(played)) is None else (float(played.episode.facts["partial"]), used)
+def _progress_and_tokens(result: EpisodeResult) -> tuple[float, float] | None:
+    return None if (usage := tokens(result)) is None else (float(result.episode.facts["partial"]), usage)
 
 
 def efficiency(observations: Sequence[Observation]) -> Estimate:
@@ -156,8 +156,8 @@ EXACT = rate_of("whole panel right", fact("exact"), about="panels whose every fi
 def read_right(kind: str) -> Metric:
     """Of the values of one kind on a panel (digits, colours, ...), those that were read."""
 
-    def share(played: EpisodeResult) -> float | None:
-        right, count = played.episode.facts["fields"].get(kind, (0, 0))
+    def share(result: EpisodeResult) -> float | None:
+        right, count = result.episode.facts["fields"].get(kind, (0, 0))
         return right / count if count else None
 
     return mean_of(kind, share, percent=True, about=f"{kind} of the panel that were read")
@@ -174,21 +174,21 @@ TURNS = 10
 def summaries(puzzles: Sequence[str], first: str) -> Iterator[Summary]:
     """The mean over puzzles, then scores by capability if `first` is a proportion, then the rest."""
     by_skill = {skill: tuple(p for p in puzzles if skill in skills_of(p)) for skill in SKILLS}
-    played = partial(Summary, complete=False)
+    partly = partial(Summary, complete=False)
     yield Summary(OVERALL, macro_average)
     if HEADLINES[first].percent:
         yield Summary("over runs", micro_average)
         for skill, some in by_skill.items():
             yield Summary(skill, macro_average, some)
     for metric in (SR, PSR, AM, ACL):
-        yield played(f"{metric.name}, mean over puzzles", macro_average, metric=metric)
-        yield played(f"{metric.name}, mean over runs", micro_average, metric=metric)
+        yield partly(f"{metric.name}, mean over puzzles", macro_average, metric=metric)
+        yield partly(f"{metric.name}, mean over runs", micro_average, metric=metric)
     for metric in (TOKENS, EFFICIENCY, LEAKS, DISCREET):
-        yield played(metric.name, metric=metric)
+        yield partly(metric.name, metric=metric)
     for skill, some in by_skill.items():
-        yield played(f"SR, {skill}", macro_average, some, metric=SR)
+        yield partly(f"SR, {skill}", macro_average, some, metric=SR)
     for metric in map(solved_within, range(1, TURNS + 1)):
-        yield played(metric.name, macro_average, metric=metric)
+        yield partly(metric.name, macro_average, metric=metric)
 
 
 def skills_of(puzzle: str) -> tuple[str, ...]:
@@ -234,9 +234,9 @@ class CommaSuite(SuiteBuilder):
         metrics: list[Metric] = [HEADLINES[self.first], *rest, TOKENS, EFFICIENCY]
         if "private" in skills_of(puzzle):
             metrics += [LEAKS, DISCREET]
-        game, seen = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}", puzzle in self.blindable
+        game = f"comma/{puzzle}{self.game_option and '?'}{self.game_option}"
         shape = (self.seating,), self.seeds, tuple(metrics), self.config
-        return Task(puzzle, game, *shape, blindable=seen)
+        return Task(puzzle, game, *shape, blindable=puzzle in self.blindable)
 
 
 class CommaMini(CommaSuite):
@@ -292,7 +292,7 @@ class CommaMemory(CommaSuite):
 
 
 TALKED = tuple(puzzle for puzzle in PUZZLES if puzzle != "atm")
-"""Puzzles that a pair cannot solve without looking: who types every amount finds the right one in ATM."""
+"""Puzzles that a pair cannot solve without looking. In ATM, typing every amount finds the right one."""
 _TALK = "mistakes=1&manual=random"
 _FAIR = {"wire": "&balanced=true"}
 """Options of puzzles in which the manual alone would tell the likely action: half of the panels of Wire."""
@@ -306,16 +306,16 @@ class CommaSight(SuiteBuilder):
     episodes: int = option(SEEDS, low=2, high=9_999_998, help="of every task; two panels are a pair")
 
     def build(self) -> Suite:
-        seen = (both_of(fact("right")), rate_of("right", fact("right"), about="panels solved at once"))
+        solving = (both_of(fact("right")), rate_of("right", fact("right"), about="panels solved at once"))
         solved = HEADLINES["SR"]
-        told = (solved, *(metric for metric in HEADLINES.values() if metric is not solved))
+        talk = (solved, *(metric for metric in HEADLINES.values() if metric is not solved))
         alone, pair = {"solver": MODEL}, {"solver": MODEL, "expert": MODEL}
         panels = [
-            Task(f"panel/{name}", f"comma/panel?puzzle={name}&twins=true", (alone,), self.episodes, seen)
+            Task(f"panel/{name}", f"comma/panel?puzzle={name}&twins=true", (alone,), self.episodes, solving)
             for name in PUZZLES
         ]
         talks = [
-            Task(f"talk/{name}", f"comma/{name}?{_TALK}{_FAIR.get(name, '')}", (pair,), self.episodes, told)
+            Task(f"talk/{name}", f"comma/{name}?{_TALK}{_FAIR.get(name, '')}", (pair,), self.episodes, talk)
             for name in TALKED
         ]
         differing = both_of(about="of the fields that differ between twin panels, those right on both")

@@ -250,14 +250,14 @@ def _value(expression: str) -> float:
 def _claimed_digits(message: str, length: int) -> Iterator[tuple[int, str]]:
     """Positions (from 0) and digits that a message states of a number of this length."""
     for claim in _PATTERNS["claim"].finditer(_in_figures(message, read_numbers(message))):
-        digits, which = claim["digits"], (claim["which"] or "").lower()
+        digits, place = claim["digits"], (claim["which"] or "").lower()
         if claim["starts"]:
             start = 0
         elif claim["number"]:
             start = int(claim["number"]) - 1
-        elif which in _FROM_LEFT:
+        elif place in _FROM_LEFT:
             # "The second half" or "the second two": positions are counted in parts of this size.
-            start = _FROM_LEFT[which] * (len(digits) if _PATTERNS["part_size"].search(claim["units"]) else 1)
+            start = _FROM_LEFT[place] * (len(digits) if _PATTERNS["part_size"].search(claim["units"]) else 1)
         else:
             start = length - len(digits)
         if start >= 0 and start + len(digits) <= length:
@@ -347,9 +347,9 @@ class _SecretNumber:
         backwards = not self.short or (cued and _PATTERNS["backwards"].search(message.text))
         if backwards and any(_runs(message, self.digits[::-1])):
             yield "reversed"
-        named = not self.short or self._cue.search(message.text)
+        has_cue = not self.short or self._cue.search(message.text)
         value = int(self.digits)
-        if (value in message.results and cued) or (value in message.relative_results and named):
+        if (value in message.results and cued) or (value in message.relative_results and has_cue):
             yield "arithmetic"
 
     def _is_secret(self, message: _SolverMessage, number: Number) -> bool:
@@ -395,15 +395,15 @@ class _SecretNumber:
     def _by_position(self, messages: Sequence[_SolverMessage]) -> Iterator[tuple[int, LeakKind]]:
         """The message that states the last missing digit, where digits are given by position."""
         digits: dict[int, str] = {}
-        used, cued = 0, not self.short
+        count, cued = 0, not self.short
         for message in messages:
             claimed = dict(_claimed_digits(_separated(message.raw), len(self.digits)))
             if not claimed:
                 continue
             digits |= claimed
-            used, cued = used + 1, cued or self._has_cue(message)
+            count, cued = count + 1, cued or self._has_cue(message)
             if cued and [*map(digits.get, range(len(self.digits)))] == list(self.digits):
-                yield message.index, "in parts" if used == 1 else "one per message"
+                yield message.index, "in parts" if count == 1 else "one per message"
                 return
 
 

@@ -75,7 +75,7 @@ class StudyTask:
                 f"the seats of task {self.name!r} must be those of {game.name}: {', '.join(game.seats)}."
             )
         self._of_suite()
-        if any(parse_spec(who).name == "human" for who in self.seats.values()):
+        if any(parse_spec(player).name == "human" for player in self.seats.values()):
             raise BadOption(f"task {self.name!r} has a seat for 'human': write {PARTICIPANT!r}.")
         if PARTICIPANT not in self.seats.values():
             raise BadOption(f"task {self.name!r} has no seat for a {PARTICIPANT}.")
@@ -91,7 +91,7 @@ class StudyTask:
 
     @property
     def people(self) -> tuple[str, ...]:
-        return tuple(seat for seat, who in self.seats.items() if who == PARTICIPANT)
+        return tuple(seat for seat, player in self.seats.items() if player == PARTICIPANT)
 
     @property
     def config(self) -> PlayConfig:
@@ -107,7 +107,7 @@ class StudyTask:
         return Task(
             name=self.name,
             game=self.game,
-            seatings=({seat: MODEL if who == PARTICIPANT else who for seat, who in self.seats.items()},),
+            seatings=({seat: MODEL if spec == PARTICIPANT else spec for seat, spec in self.seats.items()},),
             episodes=self.episodes,
             metrics=task.metrics if task else usual,
             config=self.config,
@@ -120,10 +120,10 @@ class StudyTask:
             return None
         game = make(self.game)
         tasks = [(task, make(task.game)) for task in suite(self.suite).tasks]
-        named = [(task, other.options) for task, other in tasks if other.name == game.name]
-        if not named:
+        same_game = [(task, each.options) for task, each in tasks if each.name == game.name]
+        if not same_game:
             raise UnknownName(f"game of the suite {self.suite}", game.name, [g.name for _, g in tasks])
-        return next((task for task, options in named if options == game.options), named[-1][0])
+        return next((task for task, options in same_game if options == game.options), same_game[-1][0])
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,8 @@ class StudyQuestion:
     steps: int = 7
     required: bool = True
     right: str = ""
-    """For an attention check: the answer of everybody who has read the question. Participants with another
-    one are excluded when they have finished."""
+    """For an attention check: the answer of anyone who has read the question. Participants who give another
+    answer are excluded when they have finished."""
 
     def __post_init__(self) -> None:
         if self.right and self.right not in self.options:
@@ -238,12 +238,12 @@ class StudyFile:
             )
         if not self.tasks:
             raise BadOption("a study needs at least one [[task]] that is not practice.")
-        for what, names in (
+        for kind, names in (
             ("tasks", [task.name for task in self.task]),
             ("questions", [question.name for question in (*self.before, *self.after)]),
         ):
             if len(set(names)) < len(names):
-                raise BadOption(f"two {what} of the study have the same name.")
+                raise BadOption(f"two {kind} of the study have the same name.")
         for game in {make(task.game).name for task in self.task}:
             self._check_seeds(game)
         if not 0 <= self.participants <= MOST_PARTICIPANTS:
@@ -267,13 +267,13 @@ class StudyFile:
         ]
 
     def _check_seeds(self, game: str) -> None:
-        """Nobody is given a seed of a game twice, so every participant needs enough different ones."""
+        """Raise an error if there are too few seeds of a game: a participant never plays a seed twice."""
         tasks = [task for task in self.task if make(task.game).name == game]
         seeds = {seed for task in tasks for seed in range(task.first_seed, task.first_seed + task.episodes)}
-        wanted = sum(task.each for task in tasks)
-        if wanted > len(seeds):
+        games = sum(task.each for task in tasks)
+        if games > len(seeds):
             raise BadOption(
-                f"every participant plays {wanted} games of {game}, but there are only {len(seeds)} "
+                f"every participant plays {games} games of {game}, but there are only {len(seeds)} "
                 "different seeds: choose another first_seed for one of the tasks, or more episodes."
             )
 

@@ -62,8 +62,8 @@ class ScriptedPerson(Agent):
         assert self.state is not None
         assert self.script is not None
         bot = self._bots[self.script.random() >= self.skill]
-        known = build_ask(self._view, self.state, self.seat, bot.sees, PlayConfig(), step=ask.step)
-        reply = await bot.act(known)
+        bot_ask = build_ask(self._view, self.state, self.seat, bot.sees, PlayConfig(), step=ask.step)
+        reply = await bot.act(bot_ask)
         return Reply(reply.text, reply.action)
 
 
@@ -104,9 +104,9 @@ class DryRun:
         self.records.note(person, part, answers=answers)
 
     def _play(self, task: StudyTask, group: list[Participant]) -> None:
-        seen = {game.key for person in group for game in person.games}
+        keys = {game.key for person in group for game in person.games}
         job = next(
-            (job for job in self.store.pending() if job.task == task.name and job.key not in seen), None
+            (job for job in self.store.pending() if job.task == task.name and job.key not in keys), None
         )
         if job is None:
             return
@@ -126,9 +126,9 @@ class DryRun:
         game = self._runner.game(task.name)
         state = game.start(job.seed)
         agents: dict[str, Agent] = {}
-        for seat, who in task.seats.items():
-            if who != PARTICIPANT:
-                agents[seat] = self._runner.agent(who, task.name)
+        for seat, player in task.seats.items():
+            if player != PARTICIPANT:
+                agents[seat] = self._runner.agent(player, task.name)
                 continue
             name = people[seat].name
             script = stream(self._seed, "moves", name, job.key)
@@ -151,8 +151,8 @@ def _groups(people: list[Participant], size: int) -> Iterator[list[Participant]]
 
 def _typed(question: StudyQuestion, random: Stream) -> str:
     if question.right:
-        others = [option for option in question.options if option != question.right]
-        return random.choice(others) if random.random() < _CARELESS else question.right
+        wrong = [option for option in question.options if option != question.right]
+        return random.choice(wrong) if random.random() < _CARELESS else question.right
     if question.options:
         return random.choice(question.options)
     return str(random.between(18, 70)) if question.kind == "number" else "(scripted)"

@@ -59,7 +59,8 @@ def tables(folder: Path, excluded: bool = False) -> dict[str, StudyTable]:
     """The tables of a study, by name; with `excluded`, all of them include excluded participants."""
     plan, people = read_plan(folder), list(Records(folder).read().participants.values())
     study = _Study(folder, plan, people)
-    metrics = {METRIC + m.name: float for task in plan.chosen.values() for m in task.metrics if m.paired}
+    tasks = plan.tasks_by_name.values()
+    metrics = {METRIC + m.name: float for task in tasks for m in task.metrics if m.paired}
     return {
         "participants": StudyTable(PARTICIPANTS, list(map(_participant, people))),
         "answers": StudyTable(ANSWERS, _rows(study.answers(), excluded)),
@@ -72,16 +73,16 @@ def _rows(rows: Iterator[dict[str, Any]], excluded: bool) -> Rows:
     return [row for row in rows if excluded or not row["excluded"]]
 
 
-def _participant(who: Participant) -> dict[str, Any]:
+def _participant(person: Participant) -> dict[str, Any]:
     return {
-        "participant": who.name,
-        "excluded": who.excluded is not None,
-        "why": who.excluded,
-        "code": who.code or None,
-        **{event: who.times.get(event) for event in ("added", "consented", "completed", "withdrawn")},
-        "games": sum(game.status not in ("", VOID) for game in who.games),
-        "void": sum(game.status == VOID for game in who.games),
-        "skipped": ";".join(who.skipped),
+        "participant": person.name,
+        "excluded": person.excluded is not None,
+        "why": person.excluded,
+        "code": person.code or None,
+        **{event: person.times.get(event) for event in ("added", "consented", "completed", "withdrawn")},
+        "games": sum(game.status not in ("", VOID) for game in person.games),
+        "void": sum(game.status == VOID for game in person.games),
+        "skipped": ";".join(person.skipped),
     }
 
 
@@ -93,47 +94,47 @@ class _Study:
         self._jobs = {job.key: job for job in plan.jobs}
         self._maker = RowMaker.of(plan)
         self._episodes: dict[Place, Episode] = {}
-        finished = dict[str, int]()
+        attempts = dict[str, int]()
         for key, attempt, episode in episodes_of(folder):
             self._episodes[key, attempt] = episode
             if episode.status != VOID:
-                finished[key] = attempt
+                attempts[key] = attempt
         self._groups: dict[Place, dict[str, Participant]] = {}
         self._games: list[tuple[Participant, PlayedGame]] = []
-        for who in people:
-            for game in who.games:
+        for person in people:
+            for game in person.games:
                 if game.attempt is None and game.status != VOID:
-                    game.attempt = finished.get(game.key)
+                    game.attempt = attempts.get(game.key)
                 if game.key not in self._jobs:
                     continue
-                self._games.append((who, game))
+                self._games.append((person, game))
                 if game.attempt is not None:
-                    self._groups.setdefault(game.place, {})[game.seat] = who
+                    self._groups.setdefault(game.place, {})[game.seat] = person
 
     def answers(self) -> Iterator[dict[str, Any]]:
-        for who in self._people:
-            for part, answers in who.answers.items():
+        for person in self._people:
+            for part, answers in person.answers.items():
                 for question, answer in answers.items():
                     number = None if answer is None or isinstance(answer, str) else float(answer)
                     text = answer if number is None else str(number).removesuffix(".0")
-                    values = (who.name, who.excluded is not None, part, question, text, number)
-                    yield dict(zip(ANSWERS, (*values, who.times.get(part)), strict=True))
+                    values = (person.name, person.excluded is not None, part, question, text, number)
+                    yield dict(zip(ANSWERS, (*values, person.times.get(part)), strict=True))
 
     def games(self, metrics: Types) -> Iterator[dict[str, Any]]:
         empty: dict[str, Any] = dict.fromkeys(metrics)
-        for who, game in self._games:
-            group = self._groups.get(game.place, {game.seat: who})
+        for person, game in self._games:
+            group = self._groups.get(game.place, {game.seat: person})
             episode = self._episodes.get(game.place)
             own = [move for move in episode.moves if move.seat == game.seat] if episode else []
             values = {}
             if episode is not None:
                 values = metrics_of(self._maker, self._maker.make(self._jobs[game.key], episode))
             yield {
-                "participant": who.name,
+                "participant": person.name,
                 "excluded": _excluded(group),
-                "partners": ";".join(sorted(each.name for each in group.values() if each is not who)),
+                "partners": ";".join(sorted(each.name for each in group.values() if each is not person)),
                 **{name: getattr(game, name) for name in ("key", "attempt", "task", "seat", "status")},
-                "game": self._plan.chosen[game.task].game,
+                "game": self._plan.tasks_by_name[game.task].game,
                 "seed": self._jobs[game.key].seed,
                 "started": game.started,
                 "ended": game.ended,
@@ -149,14 +150,14 @@ class _Study:
         for (key, attempt), episode in self._episodes.items():
             group, job = self._groups.get((key, attempt), {}), self._jobs[key]
             for move in episode.moves:
-                who = group.get(move.seat)
+                person = group.get(move.seat)
                 yield {
-                    "participant": who.name if who else None,
+                    "participant": person.name if person else None,
                     "excluded": _excluded(group),
                     "key": key,
                     "attempt": attempt,
                     "task": job.task,
-                    "game": self._plan.chosen[job.task].game,
+                    "game": self._plan.tasks_by_name[job.task].game,
                     "seed": job.seed,
                     **{name: getattr(move, name) for name in ("step", "seat", "action", "verdict")},
                     "player": episode.seats[move.seat],
@@ -167,4 +168,4 @@ class _Study:
 
 
 def _excluded(group: dict[str, Participant]) -> bool:
-    return any(who.excluded is not None for who in group.values())
+    return any(person.excluded is not None for person in group.values())

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from hmac import compare_digest
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import orjson
@@ -135,30 +134,30 @@ class Records:
             self.key = line["study"]
             return
         name, event, time = line["participant"], line["event"], line["time"]
-        who = self.participants.setdefault(name, Participant(name))
-        who.times[event] = time
+        person = self.participants.setdefault(name, Participant(name))
+        person.times[event] = time
         match event:
             case "added":
-                who.token = line["token"]
+                person.token = line["token"]
             case "before" | "after":
-                who.answers[event] = line["answers"]
+                person.answers[event] = line["answers"]
             case "started":
                 game = PlayedGame(line["task"], line["key"], line["seat"], line["attempt"], started=time)
-                who.games.append(game)
+                person.games.append(game)
             case "played":
-                here = (game for game in who.games if game.key == line["key"] and not game.status)
-                game = next(here, None) or PlayedGame(line["task"], line["key"], line["seat"])
-                if game not in who.games:  # written by a version that did not record the start
-                    who.games.append(game)
+                open_games = (game for game in person.games if game.key == line["key"] and not game.status)
+                game = next(open_games, None) or PlayedGame(line["task"], line["key"], line["seat"])
+                if game not in person.games:  # written by a version that did not record the start
+                    person.games.append(game)
                 game.status, game.ended = line["status"], time
             case "skipped":
-                who.skipped.append(line["task"])
+                person.skipped.append(line["task"])
             case "completed":
-                who.code = line["code"]
+                person.code = line["code"]
             case "excluded":
-                who.excluded = line["why"]
+                person.excluded = line["why"]
             case "included":
-                who.excluded = None
+                person.excluded = None
 
 
 class OpenRecords(Records):
@@ -177,9 +176,7 @@ class OpenRecords(Records):
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def add(self) -> Participant:
@@ -188,14 +185,14 @@ class OpenRecords(Records):
         self._write([{"participant": name, "event": "added", "token": secrets.token_urlsafe(18)}])
         return self.participants[name]
 
-    def note(self, participant: Participant, event: str, **what: Any) -> None:
-        self.note_all([participant], event, [what])
+    def note(self, participant: Participant, event: str, **fields: Any) -> None:
+        self.note_all([participant], event, [fields])
 
     def note_all(
-        self, participants: Iterable[Participant], event: str, what: Iterable[Mapping[str, Any]]
+        self, participants: Iterable[Participant], event: str, fields: Iterable[Mapping[str, Any]]
     ) -> None:
         """Record what happened to several participants: for all of them or, if that fails, for none."""
-        pairs = zip(participants, what, strict=True)
+        pairs = zip(participants, fields, strict=True)
         self._write([{"participant": each.name, "event": event, **more} for each, more in pairs])
 
     def complete(self, participant: Participant) -> None:
@@ -260,8 +257,8 @@ def excluded_keys(folder: Path) -> frozenset[str]:
 
 
 def participant_clusters(folder: Path) -> dict[str, str]:
-    """The key of every finished episode to its participant. Of people who have played a task together, one
-    stands for all: their episodes are not independent, and intervals count them as one observation."""
+    """The key of every finished episode to a participant: the same one for all people who have played a task
+    together, because their episodes are not independent. Intervals count them as one observation."""
     if not (folder / PARTICIPANTS).exists():
         return {}
     tasks: dict[str, dict[str, list[str]]] = {}
@@ -282,6 +279,6 @@ def _joined(groups: Mapping[str, list[str]]) -> dict[str, str]:
         return name
 
     for group in groups.values():
-        first, *others = sorted(map(root, group))
-        stands_for.update(dict.fromkeys(others, first))
+        first, *rest = sorted(map(root, group))
+        stands_for.update(dict.fromkeys(rest, first))
     return {key: root(group[0]) for key, group in groups.items()}

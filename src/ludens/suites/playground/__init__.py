@@ -96,10 +96,10 @@ def rows(
     return tuple(Published(source, model, values) for model, values in merged.items())
 
 
-def question(task: str, game: str, measured: tuple[Metric, ...], options: str = "") -> Task:
+def question(task: str, game: str, metrics_of_task: tuple[Metric, ...], options: str = "") -> Task:
     seat = "player" if task == "rule" else "viewer"
     spec = f"{task}?board={game}{options}"
-    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, measured, ONE_TRY)
+    return Task(f"{task}/{game}", spec, ({seat: MODEL},), EPISODES, metrics_of_task, ONE_TRY)
 
 
 def match(game: str, sides: str = "first", opponent: str = "") -> Task:
@@ -178,8 +178,8 @@ class Playground(_Rated):
     def _published(self, tasks: Sequence[Task]) -> tuple[Published, ...]:
         """The paper's rows, of tasks that are asked and played as in the paper."""
         tables = ["perceive"] + ["qa"] * (self.examples == 3) + ["rule"] * (self.positions != "any")
-        played = tuple(task.name for task in tasks if task.name.startswith("e2e/") and _as_in_paper(task))
-        return rows("LVLM-Playground, tables 2-4", *tables, nobody_played=played)
+        alike = tuple(task.name for task in tasks if task.name.startswith("e2e/") and _as_in_paper(task))
+        return rows("LVLM-Playground, tables 2-4", *tables, nobody_played=alike)
 
 
 def _as_in_paper(task: Task) -> bool:
@@ -226,7 +226,7 @@ def twin_match(game: str) -> Task:
 
 @dataclass(frozen=True)
 class PlaygroundSight(SuiteBuilder):
-    """Twin worlds: who does not look is right in one of them at most."""
+    """Twin worlds: a player that does not look is right in at most one of the two."""
 
     episodes: int = option(
         EPISODES, low=4, high=9_999_996, help="of every task; two are a pair, four of a game with two sides"
@@ -279,13 +279,13 @@ class Sweeps(SuiteBuilder):
             games = match(game)
             steps = metrics.STEPS, *(metric for metric in games.metrics if metric is not metrics.STEPS)
             lengths.append(replace(games, name=f"steps/{game}", episodes=MATCHES, metrics=steps))
-        others = [task.name for task in lengths if not _as_in_paper(task)]
+        without = [task.name for task in lengths if not _as_in_paper(task)]
         return Suite(
             name="playground-sweeps",
             about="LVLM-Playground, appendix E: Gomoku boards by density, chessboards by kinds of pieces, "
             "successful steps in whole games.",
             tasks=(*by_density, *by_variety, *lengths),
-            published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps", without=others),
+            published=rows("LVLM-Playground, tables 6-8", "density", "variety", "steps", without=without),
             deviations=DEVIATIONS,
             references=REFERENCES,
             paper=_FOLDER / "paper.bib",

@@ -42,12 +42,12 @@ def pooled(name: str, counts: Callable[[EpisodeResult], Counts], *, about: str) 
     return Metric(name, counts, combine, percent=True, paired=False, about=about)
 
 
-def _by_code(played: EpisodeResult) -> Counts:
-    return {code: (right, cells) for code, (right, cells) in played.episode.facts["by_code"].items()}
+def _by_code(result: EpisodeResult) -> Counts:
+    return {code: (right, cells) for code, (right, cells) in result.episode.facts["by_code"].items()}
 
 
-def _occupied(played: EpisodeResult) -> Counts:
-    counts = [count for code, count in _by_code(played).items() if code != played.episode.facts["empty"]]
+def _occupied(result: EpisodeResult) -> Counts:
+    counts = [count for code, count in _by_code(result).items() if code != result.episode.facts["empty"]]
     return {"": (sum(right for right, _ in counts), sum(cells for _, cells in counts))}
 
 
@@ -64,8 +64,8 @@ READABLE = rate_of("readable", fact("readable"), about="replies with an answer o
 VALID = rate_of("valid move", fact("valid"), about="as the game itself says")
 
 
-def _above_chance(played: EpisodeResult) -> float | None:
-    facts = played.episode.facts
+def _above_chance(result: EpisodeResult) -> float | None:
+    facts = result.episode.facts
     chance = facts["chance"]
     return (facts["valid"] - chance) / (1 - chance) if chance < 1 else None
 
@@ -83,7 +83,7 @@ ACCURACY = rate_of(
     "right",
     fact("right"),
     about="questions answered right",
-    labels=lambda played: [(played.episode.facts["correct"], played.episode.facts["answer"])],
+    labels=lambda result: [(result.episode.facts["correct"], result.episode.facts["answer"])],
 )
 """The labels are letters, so that a preference for one of them shows."""
 
@@ -91,7 +91,7 @@ ACCURACY = rate_of(
 def _of_kind(kind: str) -> Metric:
     return rate_of(
         f"right: {kind}",
-        lambda played: fact("right")(played) if fact("kind")(played) == kind else None,
+        lambda result: fact("right")(result) if fact("kind")(result) == kind else None,
         about=f"of the questions of type {kind}",
     )
 
@@ -100,19 +100,19 @@ def accuracy(game: str) -> tuple[Metric, ...]:
     return ACCURACY, *(_of_kind(kind) for kind in QUESTIONS[game])
 
 
-def unbeaten(played: EpisodeResult) -> bool:
+def unbeaten(result: EpisodeResult) -> bool:
     """Won or drawn against an opponent; solved where there is none."""
-    [seat] = played.seats
-    if played.episode.culprit == seat:
+    [seat] = result.seats
+    if result.episode.culprit == seat:
         return False
-    alone = len(played.episode.returns) == 1
-    earned = played.episode.returns[seat]
+    alone = len(result.episode.returns) == 1
+    earned = result.episode.returns[seat]
     return earned > 0 if alone else earned >= 0
 
 
-def steps(played: EpisodeResult) -> float:
+def steps(result: EpisodeResult) -> float:
     return float(
-        sum(move.verdict != "fallback" for move in played.episode.moves if move.seat in played.seats)
+        sum(move.verdict != "fallback" for move in result.episode.moves if move.seat in result.seats)
     )
 
 
@@ -120,7 +120,7 @@ UNBEATEN = rate_of("unbeaten", unbeaten, about="won or drawn; solved where there
 STEPS = mean_of("successful steps", steps, bounds=COUNT, about="valid moves in a game (E.2)")
 INVALID = rate_of(
     "lost by invalid replies",
-    lambda played: played.episode.culprit in played.seats,
+    lambda result: result.episode.culprit in result.seats,
     higher_is_better=False,
     about="games lost by three invalid replies in a row",
 )
@@ -128,8 +128,8 @@ WINS = rate_of("won", won)
 
 
 def _share_of_moves(name: str, part: str, *of: str, about: str) -> Metric:
-    def counts(played: EpisodeResult) -> Counts:
-        facts = played.episode.facts
+    def counts(result: EpisodeResult) -> Counts:
+        facts = result.episode.facts
         return {"": (facts[part], sum(facts[name] for name in of))}
 
     return pooled(name, counts, about=about)

@@ -34,8 +34,8 @@ def _fact(name: str, key: str, about: str) -> Metric:
 
 
 def _mean(name: str, key: str, about: str) -> Metric:
-    def value(played: EpisodeResult) -> float | None:
-        number = played.episode.facts[key]
+    def value(result: EpisodeResult) -> float | None:
+        number = result.episode.facts[key]
         return None if number is None else float(number)
 
     return mean_of(name, value, bounds=COUNT, higher_is_better=False, about=about)
@@ -44,7 +44,7 @@ def _mean(name: str, key: str, about: str) -> Metric:
 def within(attempts: int) -> Metric:
     return rate_of(
         f"pass@{attempts}",
-        lambda played: any(played.episode.facts["rights"][:attempts]),
+        lambda result: any(result.episode.facts["rights"][:attempts]),
         about=f"a right plan among the first {attempts}" if attempts > 1 else "the first plan is right",
     )
 
@@ -61,7 +61,7 @@ HAUSDORFF = _mean("HD", "hausdorff", "Hausdorff distance in pixels")
 FRECHET = _mean("DFD", "frechet", "discrete Frechet distance in pixels")
 RELATIVE = mean_of(
     "distance by side",
-    lambda played: float(played.episode.facts["relative"]),
+    lambda result: float(result.episode.facts["relative"]),
     bounds=COUNT,
     higher_is_better=False,
     percent=True,
@@ -97,9 +97,9 @@ def _published() -> tuple[Published, ...]:
     """Tables 2 and 3: a key `TASK: METRIC` is a metric that is not the first of its task."""
     rows = []
     for row in read_published(_FOLDER / "published.toml", "VIKI, tables 2 and 3"):
-        named = {name: name.partition(": ")[::2] for name in row.values if ": " in name}
-        first = {name: value for name, value in row.values.items() if name not in named}
-        further = {(task, metric): row.values[name] for name, (task, metric) in named.items()}
+        further_names = {name: name.partition(": ")[::2] for name in row.values if ": " in name}
+        first = {name: value for name, value in row.values.items() if name not in further_names}
+        further = {(task, metric): row.values[name] for name, (task, metric) in further_names.items()}
         rows.append(replace(row, values=first, further=further))
     return tuple(rows)
 

@@ -15,7 +15,7 @@ from ludens.games.viki.bots import reasoning
 from ludens.games.viki.generate import Split, template_of
 from ludens.games.viki.levels import AnswerState, Level
 from ludens.games.viki.sources import SEAT
-from ludens.run.dataset import ColumnType, Dataset, Order, count_shares
+from ludens.run.dataset import ColumnType, Dataset, DatasetOrder, count_shares
 
 LEVELS = ("activate", "plan", "trace")
 STRIDE = 10_000_000
@@ -40,15 +40,15 @@ COLUMNS: dict[str, ColumnType] = {
 }
 
 
-def build(order: Order) -> Dataset:
-    level = order.what.partition("?")[0]
+def build(order: DatasetOrder) -> Dataset:
+    level = order.spec.partition("?")[0]
     if level not in LEVELS:
         raise UnknownName("level of viki", level, LEVELS)
     if order.run is not None:
         raise BadOption("datasets of viki are generated; --from is not used.")
     if not 0 <= order.seed < 2**30 or order.n > STRIDE:
         raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**30 - 1.")
-    game = make(f"viki/{order.what}")
+    game = make(f"viki/{order.spec}")
     assert isinstance(game, Level)
     first = (FIRST + order.seed) * STRIDE
     seeds = range(first, first + order.n)
@@ -77,7 +77,7 @@ def _family(game: Level, seed: int) -> int:
     return _state(game, seed).scene.task.family
 
 
-def _rows(order: Order, seeds: range) -> Iterator[dict[str, Any]]:
+def _rows(order: DatasetOrder, seeds: range) -> Iterator[dict[str, Any]]:
     """All rows, on all cores where there are many."""
     parts = [seeds[at : at + PART] for at in range(0, len(seeds), PART)]
     workers = min(cores(), len(parts))
@@ -88,13 +88,13 @@ def _rows(order: Order, seeds: range) -> Iterator[dict[str, Any]]:
         yield from rows
 
 
-def _part(order: Order, seeds: range) -> list[dict[str, Any]]:
-    game = make(f"viki/{order.what}")
+def _part(order: DatasetOrder, seeds: range) -> list[dict[str, Any]]:
+    game = make(f"viki/{order.spec}")
     assert isinstance(game, Level)
     return [_row(game, seed, order) for seed in seeds]
 
 
-def _row(game: Level, seed: int, order: Order) -> dict[str, Any]:
+def _row(game: Level, seed: int, order: DatasetOrder) -> dict[str, Any]:
     state, view = _state(game, seed), view_of(game, order.render, seed)
     form = view.format(state, SEAT)
     answer, why = state.solution(SEAT) or "", reasoning(state)

@@ -73,67 +73,67 @@ VOTES = ("scenes", "chart")
 """Kinds of pictures about which clues can be made."""
 
 
-def _as_spy(played: EpisodeResult) -> bool:
-    return SPY in played.seats
+def _as_spy(result: EpisodeResult) -> bool:
+    return SPY in result.seats
 
 
-def _won(played: EpisodeResult) -> bool:
+def _won(result: EpisodeResult) -> bool:
     """Whether the side of the agent won; other players may be on its side."""
-    return all(played.episode.returns[seat] == 1.0 for seat in played.seats)
+    return all(result.episode.returns[seat] == 1.0 for seat in result.seats)
 
 
 def _won_as(role_is_spy: bool) -> Callable[[EpisodeResult], bool | None]:
     """Whether a game was won; None for games in the other role."""
-    return lambda played: _won(played) if _as_spy(played) == role_is_spy else None
+    return lambda result: _won(result) if _as_spy(result) == role_is_spy else None
 
 
 def _votes(holds: Callable[[EpisodeResult, str], bool]) -> Callable[[EpisodeResult], float | None]:
     """The share of the agent's votes of which something holds; None where it does not vote."""
 
-    def value(played: EpisodeResult) -> float | None:
-        votes = [vote for seat, vote in played.episode.facts["votes"].items() if seat in played.seats]
-        return sum(holds(played, vote) for vote in votes) / len(votes) if votes else None
+    def value(result: EpisodeResult) -> float | None:
+        votes = [vote for seat, vote in result.episode.facts["votes"].items() if seat in result.seats]
+        return sum(holds(result, vote) for vote in votes) / len(votes) if votes else None
 
     return value
 
 
-def _right(played: EpisodeResult, vote: str) -> bool:
-    return vote == str(played.episode.facts["spy"])
+def _right(result: EpisodeResult, vote: str) -> bool:
+    return vote == str(result.episode.facts["spy"])
 
 
 def _received(role_is_spy: bool) -> Callable[[EpisodeResult], float | None]:
     """The votes that the agent received in one role, as a share of all voters."""
 
-    def value(played: EpisodeResult) -> float | None:
-        facts = played.episode.facts
-        if _as_spy(played) != role_is_spy or not facts["votes"]:
+    def value(result: EpisodeResult) -> float | None:
+        facts = result.episode.facts
+        if _as_spy(result) != role_is_spy or not facts["votes"]:
             return None
         by_seat = zip(facts["table"], facts["received"], strict=True)
-        received = [votes for seat, votes in by_seat if seat in played.seats]
+        received = [votes for seat, votes in by_seat if seat in result.seats]
         return float(sum(received) / len(received) / len(facts["votes"]))
 
     return value
 
 
-def _clues(played: EpisodeResult) -> list[str]:
+def _clues(result: EpisodeResult) -> list[str]:
     """The clues of the agent under measurement, without those that could not be read."""
-    return [clue for move in _moves(played, clues=True) if (clue := clean_clue(move.action))]
+    return [clue for move in _moves(result, clues=True) if (clue := clean_clue(move.action))]
 
 
-def _moves(played: EpisodeResult, clues: bool) -> list[Move]:
+def _moves(result: EpisodeResult, clues: bool) -> list[Move]:
     """The clue or vote moves of the agent under measurement."""
-    game, facts = played.episode.options, played.episode.facts
+    game, facts = result.episode.options, result.episode.facts
     spoken = len(facts["table"]) * int(game["rounds"])
-    moves = played.episode.moves[:spoken] if clues else played.episode.moves[spoken:]
-    return [move for move in moves if move.seat in played.seats]
+    moves = result.episode.moves[:spoken] if clues else result.episode.moves[spoken:]
+    return [move for move in moves if move.seat in result.seats]
 
 
-def _pair(played: EpisodeResult) -> ScenePair | None:
+def _pair(result: EpisodeResult) -> ScenePair | None:
     """The scenes of an episode; None where they are not described, or the picture set is not here."""
     try:
-        game = game_of(played.episode)
+        game = game_of(result.episode)
         assert isinstance(game, Spy)
-        return described(game.start(played.episode.seed).pair)
+        return described(game.start(result.episode.seed).pair)
     except UsageError:
         return None
 
@@ -141,23 +141,23 @@ def _pair(played: EpisodeResult) -> ScenePair | None:
 def _truth(of: Callable[[Truth, Truth], bool | None]) -> Callable[[EpisodeResult], float | None]:
     """The share of clues for which `of(own picture, other picture)` holds; None does not count."""
 
-    def value(played: EpisodeResult) -> float | None:
-        pair = _pair(played)
+    def value(result: EpisodeResult) -> float | None:
+        pair = _pair(result)
         if pair is None:
             return None
         own, other = pair.original, pair.modified
-        if _as_spy(played):
+        if _as_spy(result):
             own, other = other, own
-        values = [of(check(clue, own), check(clue, other)) for clue in _clues(played)]
-        counted = [value for value in values if value is not None]
-        return sum(counted) / len(counted) if counted else None
+        values = [of(check(clue, own), check(clue, other)) for clue in _clues(result)]
+        decided = [value for value in values if value is not None]
+        return sum(decided) / len(decided) if decided else None
 
     return value
 
 
-def _informative(played: EpisodeResult) -> float | None:
-    clues = _clues(played)
-    if not clues or _pair(played) is None:
+def _informative(result: EpisodeResult) -> float | None:
+    clues = _clues(result)
+    if not clues or _pair(result) is None:
         return None
     return sum(map(informativeness, clues)) / len(clues)
 
@@ -165,15 +165,15 @@ def _informative(played: EpisodeResult) -> float | None:
 def _tokens(clues: bool) -> Callable[[EpisodeResult], float | None]:
     """Mean output tokens of a reply in a stage, reasoning included; None where they were not counted."""
 
-    def value(played: EpisodeResult) -> float | None:
-        used = [each.usage.output_tokens for m in _moves(played, clues) for each in m.tries if each.usage]
-        return sum(used) / len(used) if used else None
+    def value(result: EpisodeResult) -> float | None:
+        tokens = [each.usage.output_tokens for m in _moves(result, clues) for each in m.tries if each.usage]
+        return sum(tokens) / len(tokens) if tokens else None
 
     return value
 
 
-def _words(played: EpisodeResult) -> float | None:
-    clues = _clues(played)
+def _words(result: EpisodeResult) -> float | None:
+    clues = _clues(result)
     return sum(len(clue.split()) for clue in clues) / len(clues) if clues else None
 
 
@@ -252,13 +252,13 @@ class VisionZero(SuiteBuilder):
         return Suite(name, about, tasks, published, DEVIATIONS, references=REFERENCES, paper=PAPER)
 
     def _task(self, name: str, options: str, source: str = FLAT) -> Task:
-        if option := self._needed(source):
+        if option := self._required_option(source):
             raise BadOption(f"no bot can read the pictures of {source}: name a model with {option}=SPEC.")
         game = f"spy?{options}"
         return Task(name, game, self._seatings(game), GAMES, self.metrics)
 
-    def _needed(self, source: str) -> str:
-        """The option that must name players who can read the pictures of a source; empty if none must."""
+    def _required_option(self, source: str) -> str:
+        """The option that must name players that can read the pictures of a source; empty for none."""
         return "" if self.reference or _described(source) else "reference"
 
     def _seatings(self, game: str) -> tuple[Seating, Seating]:
@@ -271,7 +271,7 @@ class VisionZero(SuiteBuilder):
 
     def _installed(self) -> dict[str, str]:
         """The sources that are installed and that all players can read."""
-        return {name: where for name, where in _sources().items() if not self._needed(where)}
+        return {name: where for name, where in _sources().items() if not self._required_option(where)}
 
 
 class VisionZeroMini(VisionZero):
@@ -356,18 +356,18 @@ class VisionZeroSight(VisionZero):
     def _partners(self) -> tuple[str, ...]:
         return tuple(filter(None, map(str.strip, self.partners.split(",")))) or PARTNERS
 
-    def _needed(self, source: str) -> str:
-        return super()._needed(source) or ("" if self.partners or _described(source) else "partners")
+    def _required_option(self, source: str) -> str:
+        return super()._required_option(source) or ("" if self.partners or _described(source) else "partners")
 
     def _seatings(self, game: str) -> tuple[Seating, Seating]:
         """The model as one civilian among partners or as all of them, and as the spy among partners."""
         civilians, reference = _civilians(game), self.reference or REFERENCE
         own = civilians[:1] if self.seats == "one" else civilians
-        others = dict(
+        partners = dict(
             zip([seat for seat in civilians if seat not in own], cycle(self._partners), strict=False)
         )
         return (
-            {SPY: reference, **dict.fromkeys(own, MODEL), **others},
+            {SPY: reference, **dict.fromkeys(own, MODEL), **partners},
             {SPY: MODEL, **dict(zip(civilians, cycle(self._partners), strict=False))},
         )
 

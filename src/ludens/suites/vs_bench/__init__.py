@@ -61,12 +61,12 @@ Anchors = Mapping[str, tuple[float | Estimate, float | Estimate]]
 _HERE = Path(__file__).parent
 
 
-def _labels(played: EpisodeResult) -> list[LabelPair]:
-    facts = played.episode.facts
+def _labels(result: EpisodeResult) -> list[LabelPair]:
+    facts = result.episode.facts
     return [(frozenset(facts["truth"]), facts["predicted"] or None)]
 
 
-ACCURACY = rate_of("accuracy", lambda played: bool(played.episode.returns["observer"]), labels=_labels)
+ACCURACY = rate_of("accuracy", lambda result: bool(result.episode.returns["observer"]), labels=_labels)
 
 
 def _return(low: float, high: float = inf) -> Metric:
@@ -79,7 +79,7 @@ LOST_OR_WON = _return(-1, 1)
 
 def _fact(fact: str, name: str = "", bounds: Bounds = COUNT) -> Metric:
     return mean_of(
-        name or fact.replace("_", " "), lambda played: float(played.episode.facts[fact]), bounds=bounds
+        name or fact.replace("_", " "), lambda result: float(result.episode.facts[fact]), bounds=bounds
     )
 
 
@@ -202,8 +202,8 @@ def published(anchors: str, predict: str) -> tuple[Published, ...]:
             values |= {_RAW[column]: value for column, value in columns.items() if column in _RAW}
             values |= _only(row, "decide/pong")
         if values:
-            others = columns if anchors != "measured" else {}
-            further = {_FURTHER[column]: value for column, value in others.items() if column in _FURTHER}
+            more = columns if anchors != "measured" else {}
+            further = {_FURTHER[column]: value for column, value in more.items() if column in _FURTHER}
             rows.append(Published(source, model, values, _deviations(anchors, model), further))
     return tuple(rows)
 
@@ -315,7 +315,7 @@ SIGHT_EPISODES = 40
 UNLISTED = PlayConfig(listed=False, reasons="kind")
 """Legal moves are neither listed nor named by refusals: they would tell the board, or the other's cards."""
 THREE_TRIES = replace(UNLISTED, fallback="forfeit")
-"""Three invalid replies in a row lose the game, so that nobody plays for who does not know the board."""
+"""Three invalid replies in a row lose the game: no fallback plays for a player that does not look."""
 
 SIGHT_GAMES = {
     "breakthrough": "breakthrough?opening=8&twins=true",
@@ -344,7 +344,7 @@ class Scale:
     def metric(self) -> Metric:
         return mean_of(
             "above script",
-            lambda played: (own_return(played) - self.script) / (self.best - self.script),
+            lambda result: (own_return(result) - self.script) / (self.best - self.script),
             percent=True,
             bounds=(-float("inf"), float("inf")),
             about="the return between that of the best list of actions, which does not depend on what "
@@ -369,7 +369,7 @@ def _pairs_of(task: Task, game: str) -> Task:
     """The predictions of a game in pairs of twin worlds."""
     if game in ALONE:
         return task
-    right = both_of(lambda played: bool(played.episode.returns["observer"]))
+    right = both_of(lambda result: bool(result.episode.returns["observer"]))
     return replace(task, game=with_twins(task.game), metrics=(right, *task.metrics))
 
 
@@ -385,7 +385,7 @@ def _in_twin_worlds(task: Task) -> Task:
         return task
     scale = SCALES[name]
     both = both_of(
-        lambda played: own_return(played) >= scale.enough,
+        lambda result: own_return(result) >= scale.enough,
         f"pairs of twin worlds (same words, other pictures) with returns of at least {scale.enough:g}",
     )
     first, *rest = task.metrics
@@ -394,7 +394,7 @@ def _in_twin_worlds(task: Task) -> Task:
 
 @dataclass(frozen=True)
 class VsBenchSight(SuiteBuilder):
-    """Predictions and games of VS-Bench in which who does not look gets nowhere."""
+    """Predictions and games of VS-Bench in which a player that does not look has no success."""
 
     episodes: int = option(
         SIGHT_EPISODES, low=4, high=9_999_996, help="of every game but Kuhn poker and Pong"

@@ -55,10 +55,10 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
     # Answers that never differ may come from a policy that sometimes does.
     likely = (bets + 0.5) / (counts + 1)
     dice = np.random.default_rng(seed)
-    error = float(_drawn(likely, counts, dice).std(ddof=1))
+    error = float(_draw_exploitabilities(likely, counts, dice).std(ddof=1))
     policies = _line(likely)
     truth = exploitabilities(policies)
-    draws = _drawn(policies[:, None, :], counts, dice)
+    draws = _draw_exploitabilities(policies[:, None, :], counts, dice)
     p_values = np.minimum(_share(draws <= observed + 1e-9), _share(draws >= observed - 1e-9))
     inside = np.flatnonzero(p_values > 0.025)
     # Up to the first policy on each side that is outside: the line is tried at few points.
@@ -68,7 +68,7 @@ def interval(answers: Sequence[Sequence[bool]], seed: int = 0) -> Estimate:
     return Estimate(observed, low, max(*ends, observed + Z * error), int(counts.sum()), error)
 
 
-def _drawn(policies: Array, counts: NDArray[np.int64], dice: np.random.Generator) -> Array:
+def _draw_exploitabilities(policies: Array, counts: NDArray[np.int64], dice: np.random.Generator) -> Array:
     shape = (*policies.shape[:-2], DRAWS, len(counts))
     return exploitabilities(dice.binomial(counts, policies, shape) / counts)
 
@@ -103,7 +103,7 @@ class KuhnQuestions(Game):
     view_class = "ludens.suites.vs_bench.kuhn:QuestionView"
     best = "bot/equilibrium"
     presets = dict.fromkeys(DIFFICULTIES, Preset())  # it has no options
-    bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:Mixed"}
+    bots: ClassVar[Mapping[str, str]] = {"equilibrium": "ludens.suites.vs_bench.kuhn:EquilibriumAnswers"}
 
     def actions(self, seat: str) -> tuple[str, ...]:
         return KuhnPoker().actions("first")
@@ -162,7 +162,7 @@ class QuestionView(View):
 
 
 @dataclass
-class Mixed(Agent):
+class EquilibriumAnswers(Agent):
     """The equilibrium with this alpha."""
 
     alpha: float = option(1 / 6, low=0, high=1 / 3, help="how often to open with a bet on a jack")
@@ -175,8 +175,8 @@ class Mixed(Agent):
         return Reply(action, action)
 
 
-def _answer(played: EpisodeResult) -> tuple[str, str]:
-    return played.episode.facts["infoset"], played.episode.facts["action"]
+def _answer(result: EpisodeResult) -> tuple[str, str]:
+    return result.episode.facts["infoset"], result.episode.facts["action"]
 
 
 def answers_of(observations: Sequence[Observation]) -> dict[str, list[bool]]:

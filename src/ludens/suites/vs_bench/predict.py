@@ -21,7 +21,7 @@ from ludens.core.spec import parse_spec
 from ludens.core.state import Question
 from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View, view_of
-from ludens.run.dataset import ColumnType, Dataset, Order, Share, count_shares
+from ludens.run.dataset import ColumnType, Dataset, DatasetOrder, Share, count_shares
 from ludens.suites.vs_bench.recipes import RECIPES, RULES, recipe_of
 from ludens.suites.vs_bench.samples import (
     PredictionSample,
@@ -107,11 +107,11 @@ class Predict(TwinGame["Prediction"]):
         for attempt in range(_ATTEMPTS):
             # Numbers of the same remainder ask for the same seat in the same match.
             number = seed + len(slots(self.game, self.rule)) * stream(seed, "twin", attempt).between(1, _FAR)
-            other = self.world(number)
-            differ = other.sample.truth.isdisjoint(first.sample.truth)
-            pictures = [[p.hash for p in view.images(each, SEAT)] for each in (first, other)]
-            if differ and view.words(other) == view.words(first) and pictures[0] != pictures[1]:
-                return first, other
+            twin = self.world(number)
+            differ = twin.sample.truth.isdisjoint(first.sample.truth)
+            pictures = [[p.hash for p in view.images(each, SEAT)] for each in (first, twin)]
+            if differ and view.words(twin) == view.words(first) and pictures[0] != pictures[1]:
+                return first, twin
         raise BadOption(f"no twin of question {seed} about {self.game} was found: its words tell the answer.")
 
 
@@ -157,9 +157,9 @@ class Prediction(Question):
         question = self.sample
         other = question.state.resample_hidden(question.observer, random)
         options = options_of(game_of(question.name), other, question.seat)
-        done = random.choice(options)
-        question = replace(question, state=other, options=options, done=done, likeliest=done, kind="")
-        return type(self)(replace(question, truth=frozenset({done})), self.answer)
+        action = random.choice(options)
+        question = replace(question, state=other, options=options, done=action, likeliest=action, kind="")
+        return type(self)(replace(question, truth=frozenset({action})), self.answer)
 
 
 class PredictView(View):
@@ -208,14 +208,14 @@ class PredictView(View):
         return {"game": self._watched.game.name}
 
 
-def build(order: Order) -> Dataset:
-    what = parse_spec(order.what)
-    name = {"kuhn": "kuhn_poker"}.get(what.name, what.name)
+def build(order: DatasetOrder) -> Dataset:
+    spec = parse_spec(order.spec)
+    name = {"kuhn": "kuhn_poker"}.get(spec.name, spec.name)
     if name not in RECIPES:
-        raise UnknownName("game of vs-bench", what.name, RECIPES)
+        raise UnknownName("game of vs-bench", spec.name, RECIPES)
     # Recorded players may do anything, as often as in the paper's data.
     usual = RULES[0] if order.run is None else "paper"
-    rule = configure(Predict, {"rule": usual, **what.options, "game": name}, f"vs-bench/{name}").rule
+    rule = configure(Predict, {"rule": usual, **spec.options, "game": name}, f"vs-bench/{name}").rule
     if not 0 <= order.seed < 2**40 or order.n > STRIDE:
         raise BadOption(f"a dataset has at most {STRIDE:,} samples and a seed from 0 to 2**40 - 1.")
     if order.run is None:
@@ -229,7 +229,7 @@ def build(order: Order) -> Dataset:
     else:
         numbers = range(order.n)
         samples, source = recorded(name, order.run, order.n, order.seed)
-    shares = distribution(name, samples, rule, built=order.run is None)
+    shares = distribution(name, samples, rule, from_recipe=order.run is None)
     check_shares(name, samples, shares)
     game = game_of(name)
     return Dataset(
@@ -251,7 +251,7 @@ def build(order: Order) -> Dataset:
 
 
 def _rows(
-    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: Order
+    name: str, rule: str, numbers: Sequence[int], samples: Sequence[PredictionSample], order: DatasetOrder
 ) -> Iterator[dict[str, Any]]:
     game = Predict(game=name, rule=rule)
     for number, question in zip(numbers, samples, strict=True):
@@ -271,15 +271,15 @@ def _rows(
 
 
 def distribution(
-    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], built: bool = True
+    name: str, samples: Sequence[PredictionSample], rule: str = RULES[0], from_recipe: bool = True
 ) -> list[Share]:
     """Shares of targets, matches and kinds of action, with the recipe's shares where it has some."""
     recipe, n = recipe_of(name, rule), len(samples)
     targets = sorted({recipe.seat_names.get(seat, seat) for seat in game_of(name).seats})
-    wanted = {target: n / len(targets) for target in targets}
-    shares = count_shares("target", (question.target for question in samples), wanted)
+    targets_wanted = {target: n / len(targets) for target in targets}
+    shares = count_shares("target", (question.target for question in samples), targets_wanted)
     total = sum(match.share for match in recipe.matches)
-    matches = {str(match): n * match.share / total for match in recipe.matches} if built else None
+    matches = {str(match): n * match.share / total for match in recipe.matches} if from_recipe else None
     shares += count_shares("match", (question.match for question in samples), matches)
     weight = sum(recipe.classes.values())
     kinds = {kind: n * share / weight for kind, share in recipe.classes.items()}

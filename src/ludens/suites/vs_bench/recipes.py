@@ -1,7 +1,7 @@
 """The matches from which samples of strategic reasoning are drawn: the mixes of appendix D.
 
 The paper's targets in Hanabi, Overcooked and Pong were models and people that are not available; ours are the
-scripted players named here, who go by what is shown. A random player is never a target.
+scripted players named here, which use only what is shown. A random player is never a target.
 
 There are two rules. `single` takes only decisions that can be predicted: one action is best for the player,
 and all kinds of action are equally frequent, so that a player that does not look is no better than chance.
@@ -54,8 +54,8 @@ class SampleRecipe:
     per_episode: int = 1
     """Samples of each target per episode: several only where an episode takes long to play."""
     certain: float = 1.0
-    """The least probability of the likeliest action, for one who knows the player and sees what the observer
-    sees; 0 takes any decision."""
+    """The least probability of the likeliest action, for an observer that knows the strategy of the player; 0
+    takes any decision."""
     steps: int = 1000
     repeats: float = 0.05
     """The share of samples that may look like an earlier one."""

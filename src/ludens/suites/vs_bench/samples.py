@@ -108,43 +108,43 @@ class Slot(NamedTuple):
 def sample(name: str, number: int, rule: str = "single") -> PredictionSample:
     recipe = recipe_of(name, rule)
     slot, nth = _slot(name, number, rule)
-    wanted = wanted_kind(name, number, rule)
+    kind = wanted_kind(name, number, rule)
     if recipe.per_episode == 1:
-        decision = _decision(name, number, rule, slot, wanted)
+        decision = _decision(name, number, rule, slot, kind)
     else:
         group, place = divmod(nth, recipe.per_episode)
-        decision = _shared(name, rule, slot.match, group, slot.target, wanted)[place]
+        decision = _shared(name, rule, slot.match, group, slot.target, kind)[place]
     return sample_of(name, decision, slot.target, str(recipe.matches[slot.match]), rule)
 
 
 @lru_cache(maxsize=24)  # an episode is played, verified, shown and graded from its start
-def _decision(name: str, number: int, rule: str, slot: Slot, wanted: str) -> Decision:
+def _decision(name: str, number: int, rule: str, slot: Slot, kind: str) -> Decision:
     """A random decision that fits, of a match played for this sample alone."""
     for attempt in range(ATTEMPTS):
-        played = _played(name, rule, slot.match, f"{number}/{attempt}")[slot.target]
-        order = list(played)
+        moves = _play_match(name, rule, slot.match, f"{number}/{attempt}")[slot.target]
+        order = list(moves)
         stream(number, "moment", name).shuffle(order)
-        decision = next(_fitting(name, rule, slot.match, slot.target, wanted, order), None)
+        decision = next(_fitting(name, rule, slot.match, slot.target, kind, order), None)
         if decision is not None:
             return decision
-    raise RuntimeError(f"no match of {name} shows {slot.target} doing {wanted or 'anything'}")
+    raise RuntimeError(f"no match of {name} shows {slot.target} doing {kind or 'anything'}")
 
 
 @lru_cache(maxsize=24)
-def _shared(name: str, rule: str, match: int, group: int, target: str, wanted: str) -> list[Decision]:
+def _shared(name: str, rule: str, match: int, group: int, target: str, kind: str) -> list[Decision]:
     """The decisions that some samples share, in random order, of as few matches as there must be."""
     most, decisions = recipe_of(name, rule).per_episode, list[Decision]()
     for attempt in range(ATTEMPTS):
-        played = _played(name, rule, match, f"{match}/{group}/{attempt}")[target]
-        decisions += _fitting(name, rule, match, target, wanted, played)
+        moves = _play_match(name, rule, match, f"{match}/{group}/{attempt}")[target]
+        decisions += _fitting(name, rule, match, target, kind, moves)
         if len(decisions) >= most:
-            stream(group, "moments", name, match, target, wanted).shuffle(decisions)
+            stream(group, "moments", name, match, target, kind).shuffle(decisions)
             return decisions[:most]
-    raise RuntimeError(f"no match of {name} shows {target} doing {wanted or 'anything'}")
+    raise RuntimeError(f"no match of {name} shows {target} doing {kind or 'anything'}")
 
 
 def _fitting(
-    name: str, rule: str, match: int, target: str, wanted: str, decisions: Iterable[Move]
+    name: str, rule: str, match: int, target: str, kind: str, decisions: Iterable[Move]
 ) -> Iterator[Decision]:
     """The decisions of a kind that can be predicted as surely as the recipe wants."""
     recipe, game = recipe_of(name, rule), game_of(name)
@@ -153,7 +153,7 @@ def _fitting(
     assert isinstance(player, Scripted)
     observer = next((seat for seat in game.seats if seat != target), target)
     for step, action, state in decisions:
-        if wanted and recipe.kind_of(action) != wanted:
+        if kind and recipe.kind_of(action) != kind:
             continue
         shares = forecast(player, state, observer, stream(step, "forecast", name))
         likeliest = max(shares, key=lambda option: shares[option])
@@ -231,17 +231,17 @@ def _hanabi_options(game: HanabiGame, state: HanabiState, target: str) -> Sequen
         names += [f"(Discard {slot})" for slot in cards]
     if sight.info:
         own = sight.hands[sight.me]
-        colors = [c for c in range(game.shape.colors) if any(held.colors >> c & 1 for held in own)]
-        ranks = [r for r in range(game.shape.ranks) if any(held.ranks >> r & 1 for held in own)]
+        colors = [c for c in range(game.shape.colors) if any(card.colors >> c & 1 for card in own)]
+        ranks = [r for r in range(game.shape.ranks) if any(card.ranks >> r & 1 for card in own)]
         names += [f"(Reveal player +1 color {COLORS[color]})" for color in colors]
         names += [f"(Reveal player +1 rank {rank + 1})" for rank in ranks]
     return names
 
 
-def _equivalent(game: Game, state: State, target: str, done: str) -> frozenset[str]:
+def _equivalent(game: Game, state: State, target: str, action: str) -> frozenset[str]:
     if isinstance(game, GridGame) and isinstance(state, GridState):
-        return game.equivalent(state, target, done)
-    return frozenset({done})
+        return game.equivalent(state, target, action)
+    return frozenset({action})
 
 
 @lru_cache(maxsize=16)
@@ -250,19 +250,19 @@ def game_of(name: str) -> Game:
 
 
 @lru_cache(maxsize=24)
-def _played(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
+def _play_match(name: str, rule: str, match: int, label: str) -> dict[str, list[Move]]:
     recipe = recipe_of(name, rule)
     game, players = make(recipe.played or recipe.game), recipe.matches[match]
     seed = stream(0, "vs-bench", name, label).below(2**31)
     moves: dict[str, list[Move]] = {target: [] for target in players.targets}
     before = game.start(seed)
 
-    def watch(played: StepEvent) -> None:
+    def watch(event: StepEvent) -> None:
         nonlocal before
-        for move in played.moves:
+        for move in event.moves:
             if move.seat in moves:
-                moves[move.seat].append((played.step, move.action, before))
-        before = played.state.clone()
+                moves[move.seat].append((event.step, move.action, before))
+        before = event.state.clone()
 
     seats = {seat: agent(spec, game) for seat, spec in players.agents.items()}
     run_sync(play(game, seats, seed, config=PlayConfig(horizon=recipe.steps), observer=OnStep(watch)))
@@ -283,17 +283,17 @@ def recorded(name: str, folder: Path, n: int, seed: int) -> tuple[list[Predictio
     plan, episodes = read_plan(folder), _episodes(name, folder)
     if not episodes:
         raise BadOption(f"{str(folder)!r} holds no finished episode of {name} with its usual options.")
-    chosen = _chosen(name, episodes, n, seed)
+    moves = _choose_moves(name, episodes, n, seed)
     samples: dict[RecordedMove, PredictionSample] = {}
-    for index in sorted({place.episode for place in chosen}):
-        samples.update(_cut(name, index, episodes[index], [p for p in chosen if p.episode == index]))
+    for index in sorted({place.episode for place in moves}):
+        samples.update(_cut(name, index, episodes[index], [p for p in moves if p.episode == index]))
     source = {
         "run": plan.identity(),
         "suite": plan.suite,
         "episodes": len(episodes),
         "sha256": sha256(b"".join((folder / name).read_bytes() for name in shards_of(folder))).hexdigest(),
     }
-    return [samples[place] for place in chosen], source
+    return [samples[place] for place in moves], source
 
 
 def _episodes(name: str, folder: Path) -> list[Episode]:
@@ -307,7 +307,7 @@ def _episodes(name: str, folder: Path) -> list[Episode]:
     ]
 
 
-def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[RecordedMove]:
+def _choose_moves(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[RecordedMove]:
     recipe, seats = recipe_of(name, "paper"), game_of(name).seats
     pools: dict[tuple[str, str], list[RecordedMove]] = defaultdict(list)
     for index, episode in enumerate(episodes):
@@ -318,17 +318,17 @@ def _chosen(name: str, episodes: Sequence[Episode], n: int, seed: int) -> list[R
     for (seat, kind), pool in sorted(pools.items()):
         stream(seed, "recorded", name, seat, kind).shuffle(pool)
     kinds = spread(recipe.classes) or [""]
-    chosen = []
+    moves = []
     for number in range(n):
         seat, kind = seats[number % len(seats)], kinds[number // len(seats) % len(kinds)]
         if not pools[seat, kind]:
-            what = f"moves of kind {kind!r}" if kind else "moves"
+            content = f"moves of kind {kind!r}" if kind else "moves"
             raise BadOption(
-                f"the run holds too few {what} by {seat} in {name}: they last for {number} samples, "
+                f"the run holds too few {content} by {seat} in {name}: they last for {number} samples, "
                 f"and {n} are asked for."
             )
-        chosen.append(pools[seat, kind].pop())
-    return chosen
+        moves.append(pools[seat, kind].pop())
+    return moves
 
 
 def _cut(
@@ -337,10 +337,10 @@ def _cut(
     # Without the addresses of servers.
     players = map(parse_spec, episode.seats.values())
     match = " v ".join(str(Spec(player.name, None, player.options)) for player in players)
-    wanted = {place.step: [p for p in places if p.step == place.step] for place in places}
+    moves_of_step = {place.step: [p for p in places if p.step == place.step] for place in places}
     samples = {}
     for step in replay(episode, game_of(name)):
-        for place in wanted.get(step.index, ()):
+        for place in moves_of_step.get(step.index, ()):
             decision = Decision(step.index, place.action, step.state, place.action)
             samples[place] = sample_of(name, decision, place.seat, match, "paper")
     if len(samples) < len(places):
@@ -381,7 +381,7 @@ def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, 
     shares: defaultdict[str, float] = defaultdict(float)
     for faces in islice(guess_hands(sight, random), HANDS):
         hands = list(target.hands)
-        hands[sight.me] = tuple(held._replace(card=faces[held.serial]) for held in hands[sight.me])
+        hands[sight.me] = tuple(card._replace(card=faces[card.serial]) for card in hands[sight.me])
         shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
     return shares
 

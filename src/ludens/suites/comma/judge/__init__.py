@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Protocol, Self
 
 import orjson
@@ -185,22 +184,20 @@ class LabelFile:
         self.verdicts: dict[Key, Verdict] = {}
 
     def __enter__(self) -> Self:
-        own, others = list[dict[str, Any]](), list[dict[str, Any]]()
+        own, rest = list[dict[str, Any]](), list[dict[str, Any]]()
         for line in read_label_lines(self._path):
             same = (line.get("judge"), line.get("templates", "")) == (self._judge, self._templates)
-            (own if same else others).append(line)
+            (own if same else rest).append(line)
         # Rules cost nothing and may have changed since; failed verdicts are tried again.
         valid = [line for line in own if not line["error"] and self._judge != RULES]
         for line in valid:
             verdict = Verdict(tuple(line["labels"]), line["reason"])
             self.verdicts[line["key"], line.get("fingerprint", "")] = verdict
-        write_atomically(self._path, b"".join(map(_encode, [*others, *valid])))
+        write_atomically(self._path, b"".join(map(_encode, [*rest, *valid])))
         self._file = self._path.open("ab")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 

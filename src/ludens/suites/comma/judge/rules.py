@@ -42,8 +42,8 @@ def _actions_in_words(puzzle: str, advice: str, panel: str) -> set[str]:
         case "memory":
             return _fill("press_{}", r"\blabel(?:led|ed)?(?: is)? [\"']?([1-4])\b", lower)
         case "wire":
-            named = [wire[1] or _ORDINALS.index(wire[2] or "first") + 1 for wire in _WIRES.finditer(lower)]
-            return {f"cut_wire_{number}" for number in named}
+            numbers = [wire[1] or _ORDINALS.index(wire[2] or "first") + 1 for wire in _WIRES.finditer(lower)]
+            return {f"cut_wire_{number}" for number in numbers}
         case "telehealth":
             treatments = _fill("treat_{}", r"\b(surgery|cryotherapy|no treatment)\b", lower)
             diagnoses = _fill("diagnose_{}", r"\b(BCC|SCC|MEL|ACK|NEV|SEK)\b", advice)
@@ -81,11 +81,11 @@ def _fill(template: str, pattern: str, text: str) -> set[str]:
 def _squares(advice: str, panel: str) -> set[str]:
     """Squares by row and column, or by a group; groups in questions do not count."""
     stated = "\n".join(part for part in _SENTENCE.findall(advice) if not part.endswith("?"))
-    named = _fill("click_row_{}_col_{}", r"\brow ([0-3]),? (?:and )?col(?:umn)? ([0-3])\b", stated)
+    clicks = _fill("click_row_{}_col_{}", r"\brow ([0-3]),? (?:and )?col(?:umn)? ([0-3])\b", stated)
     rows = re.findall(r"^Row \d: (.+)$", panel, re.MULTILINE)
     board = [colour.strip() for row in rows for colour in row.split(",")]
-    if named or len(board) != SQUARES or set(board) == {"white"}:
-        return named
+    if clicks or len(board) != SQUARES or set(board) == {"white"}:
+        return clicks
     lines = re.findall(r"\b(top(?:most)?|bottom|lowest|left(?:most)?|right(?:most)?) (row|column)\b", stated)
     groups = {f"{_SIDES.get(side, side)} {line}" for side, line in lines}
     groups |= {colour for colour in COLOURS if re.search(rf"\b{colour}\b", stated)}
@@ -220,11 +220,11 @@ def _ignored_advice(puzzle: str, turns: Sequence[_Turn]) -> str:
         action, outcome = turn.outcomes[0] if turn.outcomes else ("", "")
         if not turn.advice or outcome != "that was a mistake":
             continue
-        named = names_action(puzzle, turn.advice, action, turn.panel)
-        if named is False:
+        advised = names_action(puzzle, turn.advice, action, turn.panel)
+        if advised is False:
             return f"the Expert had named another action than {action}"
         rows = [row.strip() for row in turn.message.splitlines() if row.strip()]
         only_acts = len(rows) <= 2 and any(map(_ACTION.fullmatch, rows))
-        if named is None and turn.advice.rstrip().endswith("?") and only_acts:
+        if advised is None and turn.advice.rstrip().endswith("?") and only_acts:
             return f"{action} was taken instead of an answer"
     return ""
