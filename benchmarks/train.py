@@ -123,8 +123,8 @@ class Bench:
         if options.get("lora"):
             policy.model.unload()
         policy.base.model.language_model.gradient_checkpointing_disable()
-        if updater.micro != micro:
-            row = replace(row, note=f"{row.note}; memory was short: micro={updater.micro}")
+        if updater.limits.micro != micro:
+            row = replace(row, note=f"{row.note}; memory was short: micro={updater.limits.micro}")
         return row
 
     def games(self, count: int, concurrency: int, **options: Any) -> float:

@@ -19,13 +19,13 @@ from ludens.train.rollout import RolloutJob, Rollouts
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 pytest.importorskip("transformers", reason="the extra 'train' is not installed")
 
+from ludens.train.batches import left_padded, mask_of, right_padded  # noqa: E402
 from ludens.train.nano.inputs import Vocabulary, shrink  # noqa: E402
 from ludens.train.nano.policy import NanoPolicy, pictures_in_batch  # noqa: E402
 from ludens.train.nano.weights import NanoSize  # noqa: E402
 from ludens.train.policy import Policy  # noqa: E402
 from ludens.train.recipe import ModelOptions  # noqa: E402
 from ludens.train.transformers_policy import TransformersPolicy  # noqa: E402
-from ludens.train.update import left_padded, mask_of, right_padded  # noqa: E402
 from tests.support.nano import questions  # noqa: E402
 from tests.support.tiny_policy import replies, tiny_policy  # noqa: E402
 

@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
 from ludens.core.errors import UsageError  # noqa: E402
+from ludens.train.batches import CALM, chunks  # noqa: E402
 from ludens.train.checkpoint import Checkpoints  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano.inputs import pieces  # noqa: E402
@@ -26,7 +27,7 @@ from ludens.train.recipe import (  # noqa: E402
     OptimizerOptions,
     Recipe,
 )
-from ludens.train.update import CALM, Diverged, Updater, chunks, policy_loss  # noqa: E402
+from ludens.train.update import Diverged, Updater, policy_loss  # noqa: E402
 from tests.support.tiny_training import VOCABULARY, policy, recipe  # noqa: E402
 
 EVALUATED = {"against": "bot/random", "evaluate": 2, "evaluation_games": 1}
@@ -200,16 +201,35 @@ def test_batches_are_halved_where_memory_is_short(
     samples, updater = batch(), Updater(halved, options, loss, 10)
     monkeypatch.setattr(NanoPolicy, "score", scarce)
     updater.update(samples, None)
-    assert updater.micro == 2
+    assert updater.limits.micro == 2
     assert "starting the step again with micro=4" in caplog.text
     assert "starting the step again with micro=2" in caplog.text
     assert (gradient(whole) - gradient(halved)).norm() < 1e-5 * gradient(whole).norm()
     most[0] = 8
-    sizes = [updater.micro for _ in range(CALM + 3) if updater.update(samples, None)]
+    sizes = [updater.limits.micro for _ in range(CALM + 3) if updater.update(samples, None)]
     assert sizes == [*[2] * CALM, 4, 8, 8], "the other run on the GPU has ended"
     most[0] = 0
     with pytest.raises(UsageError, match="memory does not hold the update of a single reply"):
         updater.update(samples, None)
+
+
+def test_replies_of_an_earlier_policy_are_read_again_in_smaller_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their log-probabilities are computed again before the update, which needs memory too."""
+    options, loss, score = OptimizerOptions(lr=0.0, micro=8), LossOptions(kl=0.0), NanoPolicy.score
+    plenty, samples = batch(), batch()
+    expected = Updater(policy(), options, loss, 10).update(plenty, None, staleness=1)
+
+    def scarce(self: NanoPolicy, some: Sequence[TokenSample], **asked: bool) -> Any:
+        if len(some) > 3:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return score(self, some, **asked)
+
+    monkeypatch.setattr(NanoPolicy, "score", scarce)
+    measures = Updater(policy(), options, loss, 10).update(samples, None, staleness=1)
+    assert [s.logprobs for s in samples] == [pytest.approx(s.logprobs, abs=1e-5) for s in plenty]
+    assert measures == pytest.approx(expected, abs=1e-5)
 
 
 def test_learning_rate_rises_and_falls() -> None:

@@ -21,11 +21,12 @@ import orjson
 from ludens.core.errors import BadOption, UsageError
 from ludens.core.files import write_atomically
 from ludens.models.chat import Request
-from ludens.models.generation import end_tokens, out_of_memory
+from ludens.models.generation import end_tokens
 from ludens.models.local import conversation
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import CachedImageProcessor
 from ludens.train import ranks
+from ludens.train.batches import BatchLimits, chunks
 from ludens.train.checkpoint import save_whole
 from ludens.train.demonstrations import (
     SourceChunk,
@@ -38,7 +39,7 @@ from ludens.train.nano.provenance import IMITATION
 from ludens.train.policy import TokenSample
 from ludens.train.recipe import Demonstration, Recipe
 from ludens.train.transformers_policy import VISION, ProcessedPicture, TransformersPolicy, pil_image
-from ludens.train.update import Diverged, Masters, chunks
+from ludens.train.update import Diverged, Masters
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -190,7 +191,7 @@ class TransformersImitation:
         fused = policy.device.type == "cuda" or None
         decay = self.options.weight_decay
         self.adam = torch.optim.AdamW(groups, self.options.lr, (0.9, 0.95), weight_decay=decay, fused=fused)
-        self.micro, self.tokens = self.optimizer.micro, self.optimizer.tokens
+        self.limits = BatchLimits(self.optimizer)
         self.skipped = self._bad_in_turn = 0
         """Steps whose gradients were not finite, in all and since the last that was."""
         self.returns = self._judged = 0
@@ -219,16 +220,7 @@ class TransformersImitation:
         """Learn from a batch, when this share of all is done. Where memory is short, in smaller parts."""
         import torch
 
-        while True:
-            self.adam.zero_grad(set_to_none=True)
-            try:
-                loss = self._backward(samples)
-                break
-            except RuntimeError as error:
-                if not out_of_memory(error) or self.micro == 1:
-                    raise
-                self.micro, self.tokens = min(self.micro, len(samples)) // 2 or 1, self.tokens // 2
-                torch.cuda.empty_cache()
+        loss = self.limits.fit(lambda: self._backward(samples), samples, self.policy)
         limit = self.optimizer.grad_norm or float("inf")
         if not self._usable(float(torch.nn.utils.clip_grad_norm_(self.masters.parameters, limit))):
             return
@@ -288,9 +280,10 @@ class TransformersImitation:
     def _backward(self, samples: Sequence[TokenSample]) -> Tensor:
         import torch
 
+        self.adam.zero_grad(set_to_none=True)
         count = sum(len(sample.completion_ids) for sample in samples)
         parts = []
-        for part in chunks(samples, self.micro, self.tokens):
+        for part in chunks(samples, self.limits.micro, self.limits.tokens):
             scores = self.policy.score(part)
             loss = -(scores.logprobs * scores.mask).sum() / count
             loss.backward()

@@ -214,8 +214,8 @@ class Trainer:
         steps = recipe.iterations * recipe.optimizer.epochs * recipe.optimizer.minibatches
         self.updater = Updater(self.policy, recipe.optimizer, recipe.loss, steps, self.rehearsal)
         values = recipe.advantage.kind == "gae"
-        sizes = recipe.optimizer.micro, recipe.optimizer.tokens
-        self.values = ValueHead(self.policy, recipe.advantage, *sizes) if values else None
+        limits = self.updater.limits
+        self.values = ValueHead(self.policy, recipe.advantage, limits) if values else None
         self.rollouts = rollouts_of(recipe, self.game, self.policy, self.league.agents)
         self.checkpoints = Checkpoints(self.folder, recipe.monitor.keep)
         self._side = SideThread(self.policy.device)

@@ -27,9 +27,9 @@ from ludens.models.settings import PromptOptions
 from ludens.models.torchvision_ops import import_torchvision
 from ludens.models.vision import HASH, CachedImageProcessor, PictureFeatures, join_pictures, use_varlen
 from ludens.train import ranks, sharding
+from ludens.train.batches import drawn_values, entropies, mask_of, moved, prompts_and_replies
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions
-from ludens.train.update import drawn_values, entropies, mask_of, moved, prompts_and_replies
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,12 +1,10 @@
-"""The update: samples with advantages in, changed weights out; the loss, padded batches, float32 masters, and
-a value head."""
+"""The update: samples with advantages in, changed weights out; the loss, float32 masters, a value head."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from logging import getLogger
 from math import ceil, isfinite
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ludens.core.errors import UsageError
-from ludens.models.generation import out_of_memory
 from ludens.train import ranks, sharding
+from ludens.train.batches import Array, BatchLimits, each, moved, passes, right_padded
 from ludens.train.policy import Policy, TokenSample
 from ludens.train.recipe import AdvantageOptions, LossOptions, OptimizerOptions
 
@@ -24,132 +22,9 @@ if TYPE_CHECKING:
     from torch.nn import Parameter
 
 
-Array = np.ndarray[Any, Any]
-
-
-def left_padded(rows: Sequence[Sequence[int]], value: int) -> Tensor:
-    """Rows of unlike length, aligned at their ends."""
-    return _padded(rows, value, np.int64, left=True)
-
-
-def right_padded(rows: Sequence[Sequence[float]], value: float, kind: type = float) -> Tensor:
-    """Rows of unlike length, aligned at their beginnings."""
-    return _padded(rows, value, np.int64 if kind is int else np.float32)
-
-
-def _padded(rows: Sequence[Sequence[float]], value: float, dtype: type, left: bool = False) -> Tensor:
-    import torch
-
-    lengths = _lengths(rows)
-    # All values at once: torch takes several times as long to read lists of lists.
-    flat: Array = np.fromiter(chain.from_iterable(rows), dtype, lengths.sum())
-    return torch.from_numpy(padded_table(flat, lengths, value, left))
-
-
-def padded_table(flat: Array, lengths: Array, value: float = 0, left: bool = False) -> Array:
-    """Rows of unlike lengths, which follow one another, as a table; `left` aligns them at their ends."""
-    within = _within(lengths, left)
-    table = np.full(within.shape, value, flat.dtype)
-    table[within] = flat
-    return table
-
-
-def prompts_and_replies(samples: Sequence[TokenSample], pad: int) -> tuple[Tensor, Tensor]:
-    """The ids of samples, prompts padded on the left and completions on the right, and the mask of these."""
-    import torch
-
-    prompts = left_padded([s.prompt_ids for s in samples], pad)
-    completions = [s.completion_ids for s in samples]
-    return torch.cat([prompts, right_padded(completions, pad, int)], 1), mask_of(completions)
-
-
-def mask_of(rows: Sequence[Sequence[float]], left: bool = False) -> Tensor:
-    """1.0 where padded rows have values, 0.0 where they have padding."""
-    import torch
-
-    return torch.from_numpy(_within(_lengths(rows), left).astype(np.float32))
-
-
-def _lengths(rows: Sequence[Sequence[float]]) -> Array:
-    return np.fromiter(map(len, rows), np.intp, len(rows))
-
-
-def _within(lengths: Array, left: bool) -> Array:
-    places = np.arange(lengths.max(initial=1))
-    within: Array = (places[::-1] if left else places) < lengths[:, None]
-    return within
-
-
-def chunks(samples: Sequence[TokenSample], size: int, tokens: int = 0) -> list[list[TokenSample]]:
-    """Batches of samples of similar length: less padding.
-
-    Args:
-        size: Most samples in a batch.
-        tokens: Most tokens in a batch of several samples, with padding; 0 for any number.
-    """
-    if not tokens:
-        order = sorted(samples, key=lambda s: len(s.prompt_ids) + len(s.completion_ids))
-        return [order[start : start + size] for start in range(0, len(order), size)]
-    batches, prompt, reply = list[list[TokenSample]](), 0, 0
-    for sample in sorted(samples, key=lambda s: (len(s.prompt_ids), len(s.completion_ids))):
-        prompt, reply = max(prompt, len(sample.prompt_ids)), max(reply, len(sample.completion_ids))
-        if not batches or len(batches[-1]) == size or (len(batches[-1]) + 1) * (prompt + reply) > tokens:
-            batches.append([])
-            prompt, reply = len(sample.prompt_ids), len(sample.completion_ids)
-        batches[-1].append(sample)
-    return batches
-
-
-def passes(
-    samples: Sequence[TokenSample], size: int, policy: Policy, tokens: int = 0
-) -> list[tuple[list[TokenSample], bool]]:
-    """Batches for one forward pass each, as `chunks` makes them, and whether they count.
-
-    Where the weights of the policy are shared out, all ranks have as many: those with fewer samples get
-    batches of one that do not count.
-    """
-    batches = chunks(samples, size, tokens)
-    if not policy.sharded:
-        return [(batch, True) for batch in batches]
-    counts = ranks.gather(len(batches))
-    filler = list(samples[:1])
-    if max(counts) and not min(counts):
-        filler = next(filter(None, ranks.gather(filler)))
-    return [(batch, True) for batch in batches] + [(filler, False)] * (max(counts) - len(batches))
-
-
-def moved(tensor: Tensor, device: Any) -> Tensor:
-    """A copy on the device. A GPU reads pinned memory while this process goes on with the next batch."""
-    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)
-
-
 def _values(samples: Iterable[TokenSample]) -> Array:
     """The log-probabilities of all tokens of all replies, in one row."""
     return np.fromiter(chain.from_iterable(sample.logprobs for sample in samples), np.float64)
-
-
-def each(samples: Iterable[TokenSample], value: Callable[[TokenSample], float]) -> Tensor:
-    import torch
-
-    return torch.tensor([value(sample) for sample in samples], dtype=torch.float32)
-
-
-def drawn_values(distribution: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
-    """The log-probabilities of the last tokens of each row, 0 where the mask is.
-
-    Args:
-        distribution: Log-probabilities of all tokens, (rows, last tokens, vocabulary).
-    """
-    import torch
-
-    values = distribution.gather(-1, ids[:, -mask.shape[1] :, None])[..., 0]
-    return torch.where(mask.bool(), values, torch.zeros_like(values))
-
-
-def entropies(distribution: Tensor) -> Tensor:
-    """Entropies of distributions given as log-probabilities, of which some may be -inf."""
-    possible = distribution.masked_fill(distribution.isneginf(), 0.0)
-    return -(distribution.exp() * possible).sum(-1)
 
 
 def policy_loss(
@@ -251,8 +126,6 @@ def _collect(master: Parameter, computed: Tensor) -> None:
     computed.grad = None
 
 
-log = getLogger("ludens.train")
-
 _EXPONENT = 50.0
 """Above it, ratios are all the same: far above every limit."""
 
@@ -272,10 +145,6 @@ class Rehearses(Protocol):
 
     def backward(self, step: int) -> float:
         """Add the gradients of this rank's share; returns the loss of all shares."""
-
-
-CALM = 4
-"""Updates without a shortage of memory after which larger parts are tried."""
 
 
 class Updater:
@@ -299,9 +168,7 @@ class Updater:
             self.parameters, lr=options.lr, weight_decay=options.weight_decay, betas=(0.9, 0.99)
         )
         self.step = 0
-        self.micro, self.tokens = options.micro, options.tokens
-        self._calm = 0
-        """Updates since memory was short."""
+        self.limits = BatchLimits(options)
 
     def update(
         self, samples: Sequence[TokenSample], reference: Policy | None, seed: int = 0, staleness: int = 0
@@ -321,7 +188,7 @@ class Updater:
         if not max(ranks.gather(len(samples))):
             return totals | corrected
         steps, rehearsed = self.options.epochs * self.options.minibatches, 0.0
-        self._grow()
+        self.limits.grow()
         self.policy.train(True)
         for epoch in range(self.options.epochs):
             for part in self._minibatches(samples, f"{seed} {epoch}"):
@@ -339,15 +206,6 @@ class Updater:
             totals["rehearsal"] = rehearsed / steps
         totals["lr"] = self.options.rate(max(0, self.step - 1), self.steps)
         return totals | corrected
-
-    def _grow(self) -> None:
-        """Try larger parts again where memory was short, which another run on the GPU may have needed."""
-        self._calm += 1
-        if self._calm > CALM:
-            self.micro, self.tokens = (
-                min(2 * self.micro, self.options.micro),
-                min(2 * self.tokens, self.options.tokens),
-            )
 
     def state(self) -> dict[str, Any]:
         """Whole tensors, whatever the number of ranks; all ranks call it."""
@@ -390,32 +248,16 @@ class Updater:
         trained = [sample for sample in samples if not sample.keep]
         weight = sum(len(s.completion_ids) for s in trained) if self.loss.norm == "token" else len(trained)
         count = max(1, sum(ranks.gather(weight)))
-        while True:
+
+        def backward() -> list[list[float]]:
             self.optimizer.zero_grad(set_to_none=True)
             measures: list[Tensor] = []
-            try:
-                for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
-                    measures += self._backward(chunk, reference, count, counts)
-                # Only now does this process wait for the device: meanwhile it made the next batches.
-                values = [value.tolist() for value in measures]
-                break
-            except RuntimeError as error:
-                if not out_of_memory(error):
-                    raise
-                if self.policy.sharded:
-                    raise UsageError(
-                        f"a GPU's memory does not hold an update with optimizer.micro = {self.micro}, and "
-                        "the other processes wait for this one: set a lower one and start again."
-                    ) from None
-                if self.micro == 1:
-                    raise UsageError(
-                        "the GPU's memory does not hold the update of a single reply: use LoRA (model.lora), "
-                        "model.checkpointing, smaller pictures (play.size) or shorter replies."
-                    ) from None
-                self.micro, self._calm = min(self.micro, len(samples)) // 2 or 1, 0
-                self.tokens = max(1, self.tokens // 2) if self.tokens else 0
-                torch.cuda.empty_cache()
-                log.warning("out of memory: starting the step again with micro=%d", self.micro)
+            for chunk, counts in self.limits.passes(samples, self.policy):
+                measures += self._backward(chunk, reference, count, counts)
+            # Only now does this process wait for the device: meanwhile it made the next batches.
+            return [value.tolist() for value in measures]
+
+        values = self.limits.fit(backward, samples, self.policy)
         for loss, divergence, tokens, gap in values:
             if not isfinite(loss):
                 self.optimizer.zero_grad(set_to_none=True)
@@ -507,13 +349,16 @@ class Updater:
         """Replace recorded log-probabilities by those of the training pass."""
         import torch
 
-        for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
-            with torch.no_grad():
-                values, _ = self.policy.logprobs(chunk)
-            if not counts:
-                continue
-            for sample, row in zip(chunk, values.tolist(), strict=True):
-                sample.logprobs = row[: len(sample.completion_ids)]
+        def recompute() -> None:
+            for chunk, counts in self.limits.passes(samples, self.policy):
+                with torch.no_grad():
+                    values, _ = self.policy.logprobs(chunk)
+                if not counts:
+                    continue
+                for sample, row in zip(chunk, values.tolist(), strict=True):
+                    sample.logprobs = row[: len(sample.completion_ids)]
+
+        self.limits.fit(recompute, samples, self.policy)
 
 
 class ValueHead:
@@ -523,8 +368,8 @@ class ValueHead:
     ranks.
     """
 
-    def __init__(self, policy: Policy, options: AdvantageOptions, micro: int, tokens: int = 0) -> None:
-        self.policy, self.options, self.micro, self.tokens = policy, options, micro, tokens
+    def __init__(self, policy: Policy, options: AdvantageOptions, limits: BatchLimits) -> None:
+        self.policy, self.options, self.limits = policy, options, limits
         self._head: Any = None
         self._optimizer: Any = None
         self._states: Tensor | None = None
@@ -534,14 +379,18 @@ class ValueHead:
         """Set the values of this rank's samples."""
         import torch
 
-        self._samples, states = [], list[Any]()
-        for chunk, counts in passes(samples, self.micro, self.policy, self.tokens):
-            with torch.no_grad():
-                state = self.policy.score(chunk, state=True).state
-            assert state is not None
-            if counts:
-                states.append(state.float())
-                self._samples += chunk
+        def read() -> tuple[list[TokenSample], list[Tensor]]:
+            ordered, states = list[TokenSample](), list[Any]()
+            for chunk, counts in self.limits.passes(samples, self.policy):
+                with torch.no_grad():
+                    state = self.policy.score(chunk, state=True).state
+                assert state is not None
+                if counts:
+                    states.append(state.float())
+                    ordered += chunk
+            return ordered, states
+
+        self._samples, states = self.limits.fit(read, samples, self.policy)
         self._states = torch.cat(states) if states else None
         widths = {width for width in ranks.gather(states[0].shape[1] if states else 0) if width}
         if not widths:

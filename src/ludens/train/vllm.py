@@ -25,10 +25,10 @@ from ludens.models.openai_chat import OpenAIChat
 from ludens.models.settings import NetworkSettings, find_key
 from ludens.models.transport import Transport, check_address
 from ludens.train import ranks
+from ludens.train.batches import passes, right_padded
 from ludens.train.policy import Player, Policy, Scores, TokenSample
 from ludens.train.recipe import ModelOptions, ServerOptions
 from ludens.train.transformers_policy import TransformersPolicy, write_model
-from ludens.train.update import passes, right_padded
 
 if TYPE_CHECKING:
     from torch.nn import Parameter

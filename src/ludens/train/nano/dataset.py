@@ -25,6 +25,7 @@ from ludens.core.view import RenderOptions
 from ludens.games.perceive import board_of
 from ludens.models.chat import Message
 from ludens.rebuild import Sample as Rebuilt
+from ludens.train.batches import padded_table
 from ludens.train.demonstrations import Map, SourceChunk, chunks_of, map_rounds, processes, replies
 from ludens.train.nano.inputs import (
     Vocabulary,
@@ -38,7 +39,6 @@ from ludens.train.nano.inputs import (
 )
 from ludens.train.nano.sketch import sketch
 from ludens.train.recipe import Demonstration
-from ludens.train.update import padded_table
 
 if TYPE_CHECKING:  # processes that make samples do without torch, which takes seconds to import
     import torch

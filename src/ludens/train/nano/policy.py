@@ -26,12 +26,12 @@ from ludens.core.view import Picture
 from ludens.models.chat import Tokens as TokenRecord
 from ludens.models.generation import Draws
 from ludens.train import sharding
+from ludens.train.batches import drawn_values, each, entropies, left_padded, moved, prompts_and_replies
 from ludens.train.nano.inputs import PROMPTS, NanoQuestion, Offer, Vocabulary, clipped, shrink
 from ludens.train.nano.model import LivePolicy
 from ludens.train.nano.network import Graphs, Marks, Network, Speaker, TokenBatch
 from ludens.train.nano.weights import SETTINGS, WEIGHTS, NanoSize, StoredModel
 from ludens.train.policy import Scores, TokenSample
-from ludens.train.update import drawn_values, each, entropies, left_padded, moved, prompts_and_replies
 
 _ONE_BY_ONE = Lock()
 """Threads that share a GPU take turns: a graph is not captured while another one runs."""
