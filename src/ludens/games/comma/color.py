@@ -13,7 +13,7 @@ from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "blue", "green", "yellow", "magenta")
@@ -134,8 +134,7 @@ class ColorPanel(Puzzle[ColorManual]):
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))
 
-    def __init__(self, manual: ColorManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
+    def set_up(self) -> None:
         self.board: Board = ("?",) * SQUARES
         self._draw_colours()
         self._start = self.board

@@ -6,6 +6,7 @@ solved, the mistakes are used up or the Solver has had its last turn.
 
 from __future__ import annotations
 
+import copy
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import fold, labelled
 from ludens.core.state import Legal, State
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear
 
 LONGEST_FACT = 400
 
@@ -208,7 +209,6 @@ class Comma(Game):
 
     published: ClassVar[Manual]
     puzzle_class: ClassVar[type[Puzzle[Any]]]
-    """The panel; called with a manual and a `Setting`."""
 
     @property
     def standard_manual(self) -> Manual:
@@ -247,15 +247,11 @@ class Comma(Game):
     def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
         """A panel with its serial number. The released runs all had an even one."""
         serial = RELEASED_SERIAL if self.released else str(random.between(100_000, 999_999))
-        return self.puzzle_class(manual, Setting(random, serial, self.released))
+        return self.puzzle_class(manual, random, serial, self.released)
 
 
 class Dialogue(State):
     """A conversation about one panel."""
-
-    __slots__ = (
-        "game", "messages", "mistakes", "partial", "partials", "puzzle", "solved", "spoken", "turn_of",
-    )  # fmt: skip
 
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
@@ -394,9 +390,7 @@ class Dialogue(State):
         }
 
     def clone(self) -> Self:
-        twin = object.__new__(type(self))
-        for name in Dialogue.__slots__:
-            setattr(twin, name, getattr(self, name))
+        twin = copy.copy(self)
         twin.puzzle = self.puzzle.clone()
         twin.messages = self.messages.copy()
         twin.partials = self.partials.copy()
@@ -424,5 +418,4 @@ class Dialogue(State):
             other.messages = [replace(message, events=()) for message in self.messages]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
         other.turn_of = self.turn_of
-        for name in Dialogue.__slots__:
-            setattr(self, name, getattr(other, name))
+        vars(self).update(vars(other))

@@ -14,16 +14,7 @@ from ludens.draw import Canvas, Sprite, SpriteSheet
 from ludens.draw.palette import RGB
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Figure, Heading, Paragraph
-from ludens.games.comma.puzzle import (
-    Facts,
-    Manual,
-    Outcome,
-    Puzzle,
-    Setting,
-    Unclear,
-    button_actions,
-    read_tables,
-)
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Points = tuple[tuple[float, float], ...]
@@ -222,9 +213,8 @@ class KeypadPanel(Puzzle[KeypadManual]):
     asks = "order = <the four symbols in the order to press them, with commas>"
     actions = button_actions(PLACES)
 
-    def __init__(self, manual: KeypadManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.symbols = tuple(setting.random.sample(setting.random.choice(manual.columns), KEYS))
+    def set_up(self) -> None:
+        self.symbols = tuple(self.random.sample(self.random.choice(self.manual.columns), KEYS))
         """In the order of `PLACES`."""
         self.pressed: tuple[str, ...] = ()
         """The symbols pressed correctly since the last mistake, in order."""

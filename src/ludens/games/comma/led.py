@@ -11,7 +11,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
@@ -97,9 +97,8 @@ class LedPanel(Puzzle[LedManual]):
     asks = "press = <corner of the button>"
     actions = button_actions(CORNERS)
 
-    def __init__(self, manual: LedManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.lights = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
         self.done = 0
         self.letters = self._draw_letters()

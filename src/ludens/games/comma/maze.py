@@ -18,7 +18,7 @@ from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Cell = tuple[int, int]
@@ -146,9 +146,8 @@ class MazePanel(Puzzle[MazeManual]):
     asks = "sphere = <colour of the sphere>"
     actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
 
-    def __init__(self, manual: MazeManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
         self.torus = random.choice(COLOURS)
         # The released starts include the goal; here the start is never the goal.

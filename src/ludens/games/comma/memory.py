@@ -10,7 +10,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
@@ -136,8 +136,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
 
-    def __init__(self, manual: MemoryManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
+    def set_up(self) -> None:
         self.pressed: tuple[Pressed, ...] = ()
         self.best = 0
         """The most stages completed without a mistake; in released runs those of the latest right press."""

@@ -142,8 +142,6 @@ class PanelState(Question):
 class SteppedPanel(Dialogue):
     """A panel that is solved action by action: a conversation in which only the Solver speaks."""
 
-    __slots__ = ("_plan",)
-
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         super().__init__(game, puzzle)
         self._plan: tuple[str, ...] = ()
@@ -175,11 +173,6 @@ class SteppedPanel(Dialogue):
                 return None
         return next(iter(self._plan), None)
 
-    def clone(self) -> Self:
-        twin = super().clone()
-        twin._plan = self._plan
-        return twin
-
     @property
     def returns(self) -> dict[str, float]:
         return {SEAT: self.partial}
@@ -199,10 +192,10 @@ class SteppedPanel(Dialogue):
 
 
 @dataclass(frozen=True)
-class ActionLines(ReplyFormat):
-    """Names of actions, one a line; lines without one are ignored."""
+class LinesFormat(ReplyFormat):
+    """A reply of lines with names from a list; other lines are ignored."""
 
-    actions: tuple[str, ...]
+    names: tuple[str, ...]
     request: str
 
     def ask(self, legal: Legal) -> str:
@@ -211,8 +204,12 @@ class ActionLines(ReplyFormat):
     def write(self, action: str) -> str:
         return action
 
+
+class ActionLines(LinesFormat):
+    """Names of actions, one a line."""
+
     def read(self, text: str, legal: Legal) -> str:
-        lines = read_actions(without_reasoning(text), self.actions)
+        lines = read_actions(without_reasoning(text), self.names)
         if unknown := next((line.line.strip() for line in lines if not line.action), None):
             raise Illegal(f"{unknown[:60]!r} is not one of the actions.")
         if not lines:
@@ -286,12 +283,9 @@ class PanelQuestionView(View):
         """Without the list of actions, which the form has."""
         return self._notes(state, listed=False)
 
-    def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
-        where = "pictures" if self._pictures else "words"
-        return {
-            "task": self.templates.fill(f"task {self._section}"),
-            "where": self.templates.fill(f"manual in {where}"),
-        }
+    def values(self, seat: str) -> dict[str, object]:
+        manual = "manual in pictures" if self._pictures else "manual in words"
+        return {"task": self.templates.fill(f"task {self._section}"), "where": self.templates.fill(manual)}
 
     def format(self, state: PanelState | SteppedPanel, seat: str) -> ReplyFormat:
         if isinstance(state, SteppedPanel):

@@ -10,7 +10,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 _TABLES = read_tables(__file__)
@@ -88,10 +88,9 @@ class PasswordPanel(Puzzle[PasswordManual]):
     asks = "words = <the words that open the lock, with commas>, or turn = up"
     actions = (*(name for slot in zip(_UP, _DOWN, strict=True) for name in slot), "submit")
 
-    def __init__(self, manual: PasswordManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
-        self.answer = random.choice(manual.words)
+    def set_up(self) -> None:
+        random = self.random
+        self.answer = random.choice(self.manual.words)
         places = [ALPHABET.index(letter) for letter in self.answer]
         self.rings = tuple(
             tuple(ALPHABET[(place + step) % len(ALPHABET)] for step in (-1, 0, 1)) for place in places

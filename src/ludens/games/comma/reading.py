@@ -16,12 +16,12 @@ from ludens.core.forms import Fill, readable
 from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.reply import ReplyFormat, without_reasoning
+from ludens.core.reply import without_reasoning
 from ludens.core.state import Legal, Question
 from ludens.core.twins import MARKS, TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, write
-from ludens.games.comma.panel import SEAT, PanelState, puzzle_game
+from ludens.games.comma.panel import SEAT, LinesFormat, PanelState, puzzle_game
 from ludens.games.comma.puzzle import Facts, Puzzle
 from ludens.games.comma.view import CommaView
 
@@ -161,18 +161,8 @@ def _values(text: str) -> list[str]:
     return [value.strip().lower() for value in text.split(",")] if text else []
 
 
-@dataclass(frozen=True)
-class FieldLines(ReplyFormat):
-    """A line `name = value` for each field; other lines are ignored."""
-
-    names: tuple[str, ...]
-    request: str
-
-    def ask(self, legal: Legal) -> str:
-        return self.request
-
-    def write(self, action: str) -> str:
-        return action
+class FieldLines(LinesFormat):
+    """A line `name = value` for each field."""
 
     def read(self, text: str, legal: Legal) -> str:
         facts = read(without_reasoning(text))

@@ -15,7 +15,7 @@ from ludens.draw import Canvas
 from ludens.draw.palette import mix, parse
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 SIGNS = ("itches", "bleeds", "hurts", "grew", "changed", "raised")
@@ -353,9 +353,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     asks = "diagnosis = <the code>, treatment = <what to do>, on two lines"
     actions = tuple([f"diagnose_{code}" for code in CODES] + [f"treat_{name}" for name in TREATMENTS])
 
-    def __init__(self, manual: TelehealthManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         weights = tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values())
         self.look = LOOKS[random.weighted(*weights) if self.released else random.choice(tuple(LOOKS))]
         self.chart = draw_chart(self.look, random)

@@ -9,16 +9,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import (
-    Facts,
-    Manual,
-    Outcome,
-    Puzzle,
-    Setting,
-    Unclear,
-    button_actions,
-    read_tables,
-)
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 PLACES = ("top left", "top right", "middle left", "middle right", "bottom left", "bottom right")
@@ -95,10 +86,9 @@ class WhoPanel(Puzzle[WhoManual]):
     asks = "press = <place of the button>"
     actions = button_actions(PLACES)
 
-    def __init__(self, manual: WhoManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.display = setting.random.choice(manual.read)[0]
-        self.labels = tuple(setting.random.sample([label for label, _ in manual.press], len(PLACES)))
+    def set_up(self) -> None:
+        self.display = self.random.choice(self.manual.read)[0]
+        self.labels = tuple(self.random.sample([label for label, _ in self.manual.press], len(PLACES)))
 
     def act(self, action: str) -> Outcome:
         place = PLACES[self.actions.index(action)]

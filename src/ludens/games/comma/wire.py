@@ -13,7 +13,7 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "white", "yellow", "blue", "black")
@@ -199,9 +199,8 @@ class WirePanel(Puzzle[WireManual]):
     asks = "cut = <number of the wire, counted from the top>"
     actions = _ACTIONS
 
-    def __init__(self, manual: WireManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.wires = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
         self.actions = _ACTIONS[: len(self.wires)]
         self.cut = 0
