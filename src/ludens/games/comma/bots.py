@@ -14,6 +14,9 @@ from ludens.core.random import stream
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, report, write
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle
 
+Panel = Puzzle[Any]
+Step = tuple[str, Outcome]
+
 
 @dataclass
 class PatientBot(Agent):
@@ -28,9 +31,9 @@ class PatientBot(Agent):
         assert isinstance(state, Dialogue)
         words = _solve(state) if ask.seat == "solver" else state.solution(ask.seat)
         assert words is not None
-        *steps, last = state.puzzle.working() if self.steps and ask.seat == "expert" else ("",)
-        if words == last:
-            thoughts = "\n".join(steps)
+        working = state.puzzle.working() if self.steps and ask.seat == "expert" else ()
+        if words in working[-1:]:
+            thoughts = "\n".join(working[:-1])
             return Reply(f"<think>{thoughts}</think>\n{words}", words)
         return Reply(words, words)
 
@@ -41,9 +44,6 @@ def _solve(state: Dialogue) -> str:
     actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
     return "\n".join(actions) or report(state.puzzle.clone(), facts)
 
-
-Panel = Puzzle[Any]
-Step = tuple[str, Outcome]
 
 PANELS, FEWEST = 300, 10
 """How many panels are imagined; with fewer left than that, new ones are."""
