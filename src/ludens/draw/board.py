@@ -120,7 +120,6 @@ def draw_board(
     style: str = "squares",
     labels: str = "lb",
     box: Box | None = None,
-    ground: str = "page",
     size: tuple[int, int] | None = None,
 ) -> Board:
     """A board, drawn at the first call and cached by the sprite sheet.
@@ -135,17 +134,16 @@ def draw_board(
             (pieces on the intersections of lines, as in go).
         labels: The sides with labels: any of l, r, t and b.
         box: The part (x, y, w, h) of the picture for grid and labels; the whole of it unless given.
-        ground: The colour around the grid.
         size: Width and height of the picture; a square of the sheet's size unless given.
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
-    key = ("board", rows, columns, marks, style, labels, box, ground, size)
+    key = ("board", rows, columns, marks, style, labels, box, size)
     board = sheet.cache.get(key)
     if not isinstance(board, Board):
         if len(sheet.cache) >= MAX_CACHED:
             sheet.cache.clear()
         size = size or (sheet.size, sheet.size)
-        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
+        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), size)
         sheet.cache[key] = board
     return board
 
@@ -159,7 +157,6 @@ def _draw(
     style: str,
     labels: str,
     box: Box,
-    ground: str,
     size: tuple[int, int],
 ) -> Board:
     if style not in STYLES:
@@ -183,7 +180,7 @@ def _draw(
         raise BadOption(f"a board of {rows} by {columns} does not fit into {box[2]} by {box[3]} pixels.")
     x = box[0] + pad + left + (inner_w - cell * columns) // 2
     y = box[1] + pad + top + (inner_h - cell * rows) // 2
-    base = Canvas(sheet, ground, *size)
+    base = Canvas(sheet, "page", *size)
     board = Board(sheet, rows, columns, style, x, y, cell, base)
     _grid(board)
     width, height = cell * columns, cell * rows

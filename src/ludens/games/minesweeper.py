@@ -20,7 +20,7 @@ from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, get_theme
-from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
+from ludens.draw.palette import BLACK, WHITE, contrast, hex_name, mix, visible
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix, cell_name, neighbours
 
@@ -396,7 +396,7 @@ def number_inks(theme: Theme, ground: str) -> tuple[str, ...]:
     for hue in _HUES:
         steps = (mix(theme.colour(hue), theme.colour("ink"), step, 20) for step in range(21))
         readable = (rgb for rgb in steps if contrast(rgb, theme.colour(ground)) >= _READABLE)
-        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, theme.colour("ink"))))
+        inks.append(hex_name(next(readable, theme.colour("ink"))))
     return tuple(inks)
 
 
@@ -415,7 +415,7 @@ class MinesweeperView(BoardView):
         colours = get_theme(render.theme, seed)
         self._number_inks = number_inks(colours, "page")
         page = colours.colour("page")
-        self._stone = "#{:02x}{:02x}{:02x}".format(*visible(mix(page, colours.colour("line"), 2, 5), page))
+        self._stone = hex_name(visible(mix(page, colours.colour("line"), 2, 5), page))
         self.inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._number_inks))
         super().__init__(game, render, seed)
 

@@ -18,7 +18,7 @@ from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, get_theme
-from ludens.draw.palette import mix
+from ludens.draw.palette import hex_name, mix
 from ludens.games.boards import BoardView, Matrix, cell_name
 
 SIDE, CELLS = 9, 81
@@ -391,7 +391,7 @@ class SudokuView(BoardView):
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         colour = get_theme(render.theme, seed).colour
-        self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
+        self._shade = hex_name(mix(colour("page"), colour("line"), 1, 6))
         self.grounds = ("page", self._shade)
         super().__init__(game, render, seed)
 

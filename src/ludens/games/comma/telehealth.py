@@ -12,7 +12,7 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
-from ludens.draw.palette import mix, parse
+from ludens.draw.palette import hex_name, mix, parse
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
 from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
@@ -117,7 +117,7 @@ Mark = tuple[str, Points, float]
 
 
 def blend(skin: str, colour: str, percent: int) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*mix(parse(skin), parse(colour), percent, 100))
+    return hex_name(mix(parse(skin), parse(colour), percent, 100))
 
 
 def shade(colour: str, plain: bool) -> str:
