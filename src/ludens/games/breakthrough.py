@@ -91,8 +91,8 @@ class Breakthrough(BoardGame):
 
     def candidates(self, first: SpielState, random: Stream) -> Iterator[SpielState]:
         state = self._first()
-        for done in first.spiel.full_history():
-            name = self.action_name(state.spiel, done.player, done.action)
+        for move in first.spiel.full_history():
+            name = self.action_name(state.spiel, move.player, move.action)
             state.apply({state.to_act[0]: self._mirrored(name)})
         yield state
 
@@ -185,8 +185,8 @@ class PawnSearch(Negamax[Pawns, Cells]):
         rest = other ^ pawn
         if not rest:
             return WON
-        taken = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
-        return max(value, taken)
+        after_capture = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
+        return max(value, after_capture)
 
     def moves(self, position: Pawns) -> list[Cells]:
         """Every move, the most advanced pawns first: they decide races and prune most."""

@@ -36,10 +36,10 @@ class Plane:
         cells = range(CELLS)
         self.after = {action: tuple(self._after(cell, action) for cell in cells) for action in ACTIONS}
         """`after[action][cell]`: where the action leads."""
-        self.distance = tuple(tuple(self._apart(here, there) for there in cells) for here in cells)
-        """`distance[here][there]`: steps between two cells."""
-        self.toward = tuple(tuple(self._toward(here, there) for there in cells) for here in cells)
-        """`toward[here][there]`: the actions that come nearer, one or two of them; `STAY` when there."""
+        self.distance = tuple(tuple(self._apart(start, end) for end in cells) for start in cells)
+        """`distance[start][end]`: steps between two cells."""
+        self.toward = tuple(tuple(self._toward(start, end) for end in cells) for start in cells)
+        """`toward[start][end]`: the actions that come nearer, one or two of them; `STAY` at the end."""
 
     def _after(self, cell: int, action: str) -> int:
         (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
@@ -54,9 +54,9 @@ class Plane:
         ways = [abs(a - b) for a, b in zip(divmod(one, SIDE), divmod(other, SIDE), strict=True)]
         return sum(min(way, SIDE - way) if self._torus else way for way in ways)
 
-    def _toward(self, here: int, there: int) -> tuple[str, ...]:
-        steps = self.distance[here][there]
-        return tuple(a for a in ACTIONS if self.distance[self.after[a][here]][there] < steps) or ("STAY",)
+    def _toward(self, start: int, end: int) -> tuple[str, ...]:
+        steps = self.distance[start][end]
+        return tuple(a for a in ACTIONS if self.distance[self.after[a][start]][end] < steps) or ("STAY",)
 
 
 WALLS, TORUS = Plane(torus=False), Plane(torus=True)
@@ -191,9 +191,9 @@ class GridGame(TwinGame[GridState]):
 
     def equivalent(self, state: GridState, seat: str, action: str) -> frozenset[str]:
         """Every action with the same outcome for the seat: those that lead to the same cell."""
-        here = state.cells[SEATS.index(seat)]
-        there = state.plane.after[action][here]
-        return frozenset(other for other in ACTIONS if state.plane.after[other][here] == there)
+        cell = state.cells[SEATS.index(seat)]
+        goal = state.plane.after[action][cell]
+        return frozenset(other for other in ACTIONS if state.plane.after[other][cell] == goal)
 
 
 @dataclass
@@ -211,17 +211,17 @@ class Walker(Agent):
         return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        here, goals, plane = state.cells[self.me], self.goals(state), state.plane
-        nearest = min(plane.distance[here][goal] for goal in goals)
-        closest = (goal for goal in goals if plane.distance[here][goal] == nearest)
-        good = {action for goal in closest for action in plane.toward[here][goal]}
+        cell, goals, plane = state.cells[self.me], self.goals(state), state.plane
+        nearest = min(plane.distance[cell][goal] for goal in goals)
+        closest = (goal for goal in goals if plane.distance[cell][goal] == nearest)
+        good = {action for goal in closest for action in plane.toward[cell][goal]}
         return tuple(action for action in ACTIONS if action in good)
 
-    def seen(self, state: GridState) -> list[str]:
+    def sights(self, state: GridState) -> list[str]:
         """What its choice depends on, as it says it: the cell of everything."""
         return [name(cell) for cell in state.cells]
 
-    def weighed(self, state: GridState) -> str:
+    def comparison(self, state: GridState) -> str:
         """How it finds its goal, as it says it; empty where what it sees says enough."""
         return ""
 
@@ -236,7 +236,7 @@ class Walker(Agent):
         action = self.random.choice(best)
         if not self.reason:
             return Reply(action, action)
-        lines = " ".join(self.seen(ask.state)), self.weighed(ask.state), " ".join(best)
+        lines = " ".join(self.sights(ask.state)), self.comparison(ask.state), " ".join(best)
         return Reply("\n".join([*filter(None, lines), ask.format.write(action)]), action)
 
 
@@ -324,9 +324,9 @@ class GridView(View):
 
     def places(self, state: GridState, seat: str) -> Places:
         """The player's own cell and those beside it; moves off the grid have no place."""
-        here = state.cells[SEATS.index(seat)]
-        leads = {action: state.plane.after[action][here] for action in state.legal(seat)}
-        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != here}
+        own_cell = state.cells[SEATS.index(seat)]
+        leads = {action: state.plane.after[action][own_cell] for action in state.legal(seat)}
+        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != own_cell}
         return {action: (self._board.place(*divmod(cell, SIDE)),) for action, cell in leads.items()}
 
     def _tile(self, things: Stack) -> Sprite:

@@ -71,20 +71,20 @@ def fullest_row(board: BoardView, random: Stream) -> QaItem:
     """The row with more discs of a colour than any other."""
     grid = QaGrid(board, random)
     colour = random.choice(list(_STONES))
-    wanted = _STONES[colour]
+    codes = _STONES[colour]
     rows = [grid.row(row) for row in range(board.rows)]
     choice = choose(range(board.rows), random)
-    most = max(1, max(grid.count(row, wanted) for row in rows))
+    most = max(1, max(grid.count(row, codes) for row in rows))
     first = rows[choice.target]
-    grid.settle(first, wanted, [_EMPTY], most)
+    grid.settle(first, codes, [_EMPTY], most)
     for row in rows:
-        if row != first and grid.count(row, wanted) == most:
-            grid.settle(row, wanted, [_EMPTY, *_STONES["white" if colour == "black" else "black"]], most - 1)
+        if row != first and grid.count(row, codes) == most:
+            grid.settle(row, codes, [_EMPTY, *_STONES["white" if colour == "black" else "black"]], most - 1)
     return choice.ask(
         f"Which row has the most {colour} discs?",
         grid.matrix,
         lambda row: f"row {board.row_label(row)}",
-        work=grid.noted(rows, [grid.count(row, wanted) for row in rows]),
+        work=grid.noted(rows, [grid.count(row, codes) for row in rows]),
     )
 
 
@@ -129,8 +129,8 @@ def sum_of(part: Part) -> QuestionType:
 
 def _add_up(grid: QaGrid, cells: Cells, total: int) -> None:
     """Raise or lower digits one by one; add or remove digits only where that is not enough."""
-    while (there := sum(grid.codes[cell] for cell in cells)) != total:
-        step = 1 if there < total else -1
+    while (now := sum(grid.codes[cell] for cell in cells)) != total:
+        step = 1 if now < total else -1
         filled = [cell for cell in cells if grid.codes[cell] and 1 <= grid.codes[cell] + step <= 9]
         last = [cell for cell in cells if 0 <= grid.codes[cell] + step <= 9]
         grid.codes[grid.random.choice(filled or last)] += step
@@ -141,10 +141,10 @@ def contains(board: BoardView, random: Stream) -> QaItem:
     digit = random.between(1, 9)
     where, cells = grid.any_line()
     choice = choose(("yes", "no"), random)
-    there = grid.count(cells, (digit,))
+    count = grid.count(cells, (digit,))
     if choice.target == "no":
         grid.settle(cells, (digit,), [code for code in board.codes if code != digit], 0)
-    elif not there:
+    elif not count:
         grid.codes[random.choice(cells)] = digit
     text, work = f"Does {where} contain the digit {digit}?", grid.totals(cells, (digit,))
     return choice.ask(text, grid.matrix, work=work)
@@ -177,12 +177,12 @@ class MineField(QaGrid):
         self.mines = set(random.sample(cells, random.between(0, len(cells) // 2)))
         self.open = set(random.sample(cells, random.between(0, len(cells))))
 
-    def settle_in(self, chosen: set[int], cells: Cells, count: int) -> None:
-        """Change as few as needed for `count` of these cells to be in a set: the mines or the open cells."""
-        there = [cell for cell in cells if cell in chosen]
-        others = [cell for cell in cells if cell not in chosen]
-        chosen.difference_update(self.random.sample(there, max(0, len(there) - count)))
-        chosen.update(self.random.sample(others, max(0, count - len(there))))
+    def settle_in(self, members: set[int], cells: Cells, count: int) -> None:
+        """Change as few as needed for `count` of these cells to be among the mines, or the open cells."""
+        inside = [cell for cell in cells if cell in members]
+        outside = [cell for cell in cells if cell not in members]
+        members.difference_update(self.random.sample(inside, max(0, len(inside) - count)))
+        members.update(self.random.sample(outside, max(0, count - len(inside))))
 
     def show(self, cell: int, code: int) -> None:
         if code == HIDDEN:
@@ -373,9 +373,9 @@ _MEN |= {f"black {names}": [-number] for names, number in _NUMBER.items()}
 def colour_at(board: BoardView, random: Stream) -> QaItem:
     grid = QaGrid(board, random)
     cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
-    wanted = _COLOURS.get(choice.target, [_EMPTY])
-    if grid.codes[cell] not in wanted:
-        grid.put(cell, wanted)
+    codes = _COLOURS.get(choice.target, [_EMPTY])
+    if grid.codes[cell] not in codes:
+        grid.put(cell, codes)
     text = f"Which colour is the piece at {grid.name(cell)}, if there is one?"
     return choice.ask(text, grid.matrix, at=grid.at([cell]))
 

@@ -381,7 +381,7 @@ def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, 
     shares: defaultdict[str, float] = defaultdict(float)
     for faces in islice(guess_hands(sight, random), HANDS):
         hands = list(target.hands)
-        hands[sight.me] = tuple(held._replace(card=faces[held.serial]) for held in hands[sight.me])
+        hands[sight.me] = tuple(held._replace(face=faces[held.serial]) for held in hands[sight.me])
         shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
     return shares
 
