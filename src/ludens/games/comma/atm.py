@@ -172,8 +172,8 @@ class AtmPanel(Puzzle[AtmManual]):
 
     def apart(self, other: Self) -> bool:
         """The same keys lead to one transaction and amount."""
-        right, others = (panel.manual.right(panel.balance) for panel in (self, other))
-        return (right.kind, right.amount) != (others.kind, others.amount)
+        one, two = (panel.manual.right(panel.balance) for panel in (self, other))
+        return (one.kind, one.amount) != (two.kind, two.amount)
 
     def tell(self, advice: Facts) -> Facts:
         return {"panel": "cash machine"}

@@ -40,8 +40,8 @@ def squares(group: str, board: Sequence[str]) -> tuple[int, ...]:
         return tuple(n for n, colour in enumerate(board) if colour == group)
     lines = [n // SIDE if line == "row" else n % SIDE for n in range(SQUARES)]
     left = [lines[n] for n, colour in enumerate(board) if colour != "white"]
-    wanted = min(left) if side in ("top", "left") else max(left)
-    return tuple(n for n, colour in enumerate(board) if lines[n] == wanted and colour != "white")
+    edge = min(left) if side in ("top", "left") else max(left)
+    return tuple(n for n, colour in enumerate(board) if lines[n] == edge and colour != "white")
 
 
 def whiten(group: str, board: Board) -> Board:

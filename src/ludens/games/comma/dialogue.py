@@ -39,12 +39,12 @@ def read(message: str) -> Facts:
     return facts
 
 
-def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    """The values of the wanted facts (name to meaning); where some are missing, `Unclear` asks for all."""
-    if any(name not in facts for name in wanted):
-        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
+def need(facts: Mapping[str, str], meanings: Mapping[str, str]) -> list[str]:
+    """The values of the facts that `meanings` names; where one is missing, `Unclear` asks for all of them."""
+    if any(name not in facts for name in meanings):
+        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in meanings.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
-    return [facts[name] for name in wanted]
+    return [facts[name] for name in meanings]
 
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
@@ -93,8 +93,8 @@ def read_actions(message: str, actions: Sequence[str], released: bool = False) -
     """Every line of a message that acts or looks like a failed attempt, in order."""
     lines = message.splitlines()
     if released:
-        named = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
-        return [ReadLine(line, names[0], True) for line, names in named if names]
+        hits_of = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
+        return [ReadLine(line, hits[0], True) for line, hits in hits_of if hits]
     read = (_read_line(line, tuple(actions)) for line in lines)
     return [line for line in read if line is not None]
 
@@ -115,10 +115,10 @@ def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     bare = _LIST_MARK.sub("", line)
     if (action := exact.get(fold(bare))) is not None:
         return ReadLine(line, action, bare == line)
-    if named := labelled(line, "action"):
-        if (action := exact.get(fold(named[0]))) is not None:
+    if names := labelled(line, "action"):
+        if (action := exact.get(fold(names[0]))) is not None:
             return ReadLine(line, action, True)
-        return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
+        return ReadLine(line, loose.get(_loosen(names[0])) or _listed(names[0], exact) or "", False)
     action = loose.get(_loosen(bare), _listed(bare, exact))
     return None if action is None else ReadLine(line, action, False)
 
@@ -253,6 +253,8 @@ class Comma(Game):
 class Dialogue(State):
     """A conversation about one panel."""
 
+    to_act: tuple[str, ...] = SOLVER
+
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
         self.puzzle = puzzle
@@ -262,18 +264,13 @@ class Dialogue(State):
         self.partial = 0.0
         self.partials: list[float] = []
         self.spoken = 0
-        self.turn_of: tuple[str, ...] = SOLVER
 
     @property
     def manual(self) -> Manual:
         return cast(Manual, self.puzzle.manual)
 
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return self.turn_of
-
     def legal(self, seat: str) -> Legal:
-        if seat not in self.turn_of:
+        if seat not in self.to_act:
             return Legal()
         # Released runs act on reasoning too, so there the message is the whole reply.
         return Legal.text(100_000) if self.game.released else Legal.text()
@@ -297,10 +294,10 @@ class Dialogue(State):
         [(seat, text)] = actions.items()
         if seat == "expert":
             self.messages.append(Utterance(seat, text, text))
-            self.turn_of = SOLVER
+            self.to_act = SOLVER
         else:
             self._solver_speaks(text)
-            self.turn_of = () if self._decided or self.spoken >= self.game.last_turn else EXPERT
+            self.to_act = () if self._decided or self.spoken >= self.game.last_turn else EXPERT
 
     @property
     def _decided(self) -> bool:
@@ -417,5 +414,5 @@ class Dialogue(State):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
             other.messages = [replace(message, events=()) for message in self.messages]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
-        other.turn_of = self.turn_of
+        other.to_act = self.to_act
         vars(self).update(vars(other))

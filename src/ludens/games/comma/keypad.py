@@ -184,8 +184,8 @@ PUBLISHED = KeypadManual(tuple(map(tuple, _TABLES["published"])))
 
 def draw_manual(random: Stream) -> KeypadManual:
     """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
-    others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
-    replaced = ([others[symbol] for symbol in column] for column in PUBLISHED.columns)
+    replacements = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
+    replaced = ([replacements[symbol] for symbol in column] for column in PUBLISHED.columns)
     columns = [tuple(random.sample(column, len(column))) for column in replaced]
     random.shuffle(columns)
     return KeypadManual(tuple(columns))
@@ -193,15 +193,15 @@ def draw_manual(random: Stream) -> KeypadManual:
 
 def imagine_manual(symbols: Sequence[str], pressed: Sequence[str], random: Stream) -> KeypadManual:
     """Random columns that hold these symbols together, those already pressed first and in this order."""
-    drawn = draw_manual(random)
-    column = random.choice(drawn.columns)
+    manual = draw_manual(random)
+    column = random.choice(manual.columns)
     places = sorted(random.sample(range(len(column)), len(symbols)))
     rest = random.sample([symbol for symbol in symbols if symbol not in pressed], len(symbols) - len(pressed))
     swap = {symbol: symbol for symbol in SYMBOLS}
     for place, symbol in zip(places, (*pressed, *rest), strict=True):
         holder = next(old for old, new in swap.items() if new == symbol)
         swap[holder], swap[column[place]] = swap[column[place]], symbol
-    return KeypadManual(tuple(tuple(swap[symbol] for symbol in each) for each in drawn.columns))
+    return KeypadManual(tuple(tuple(swap[symbol] for symbol in each) for each in manual.columns))
 
 
 PLACES = ("top left", "bottom left", "top right", "bottom right")
@@ -246,8 +246,8 @@ class KeypadPanel(Puzzle[KeypadManual]):
 
     def follow(self, advice: Facts) -> Sequence[str]:
         keys = dict(zip(self.symbols, self.actions, strict=True))
-        named = [symbol.strip() for symbol in advice.get("order", "").split(",")]
-        return [keys[symbol] for symbol in named if symbol in keys and symbol not in self.pressed]
+        symbols = [symbol.strip() for symbol in advice.get("order", "").split(",")]
+        return [keys[symbol] for symbol in symbols if symbol in keys and symbol not in self.pressed]
 
 
 @dataclass(frozen=True)

@@ -162,9 +162,9 @@ class MemoryPanel(Puzzle[MemoryManual]):
             self._draw_stage()
             return "mistake"
         self.pressed += (right,)
-        done = len(self.pressed)
-        self.best = done if self.released else max(self.best, done)
-        if done == STAGES:
+        stages = len(self.pressed)
+        self.best = stages if self.released else max(self.best, stages)
+        if stages == STAGES:
             return "solved"
         self._draw_stage()
         return "done"
@@ -236,6 +236,6 @@ class MemoryView(CommaView):
         self.draw_buttons(canvas, map(str, puzzle.labels), self.boxes(box, puzzle), "panel")
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
-            done = stage < len(puzzle.pressed)
-            light = sheet.led("green" if done else "gray", px(LIGHT), "panel", done, str(stage + 1))
+            lit = stage < len(puzzle.pressed)
+            light = sheet.led("green" if lit else "gray", px(LIGHT), "panel", lit, str(stage + 1))
             canvas.centre(light, px(across), px(down))

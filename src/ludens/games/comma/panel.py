@@ -77,12 +77,12 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     def actions(self, seat: str) -> tuple[str, ...] | None:
         return None if self.question else puzzle_game(self.puzzle, self.manual).puzzle_class.actions
 
-    def _started(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
+    def _state(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
         return PanelState(game, panel) if self.question else SteppedPanel(game, panel)
 
     def world(self, seed: int) -> PanelState | SteppedPanel:
         game = puzzle_game(self.puzzle, self.manual)
-        return self._started(game, _decided(game.start(seed).puzzle))
+        return self._state(game, _decided(game.start(seed).puzzle))
 
     def pair(self, seed: int) -> tuple[PanelState | SteppedPanel, PanelState | SteppedPanel]:
         first, random = self.world(seed), stream(seed, "twin")
@@ -91,7 +91,7 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
             other = _decided(game.panel(panel.manual, Stream(random.bits()))).briefed_as(panel)
             alike = other.actions == panel.actions and other.briefing == panel.briefing
             if alike and panel.apart(other):
-                return first, self._started(game, other)
+                return first, self._state(game, other)
         raise BadOption(f"no twin of panel {seed} of {self.puzzle} was found.")
 
 
@@ -152,14 +152,14 @@ class SteppedPanel(Dialogue):
         return self.puzzle
 
     def legal(self, seat: str) -> Legal:
-        return Legal(self.puzzle.actions) if seat in self.turn_of else Legal()
+        return Legal(self.puzzle.actions) if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         action = actions[SEAT]
         self._solver_speaks(action)
         self._plan = self._plan[1:] if self._plan[:1] == (action,) else ()
         if self._decided or self.spoken >= MOST_MOVES:
-            self.turn_of = ()
+            self.to_act = ()
 
     def solution(self, seat: str) -> str | None:
         """The next of the actions that solve the panel; None where it cannot be solved any more."""
@@ -261,8 +261,8 @@ class PanelQuestionView(View):
         """The puzzle, and what is told in private: who plays by heart knows the manual, unless it is new."""
         if self.game.options["manual"] == "random":
             return None
-        told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
-        return "\n".join([str(self.game.options["puzzle"]), *told])
+        secrets = (f"{name}: {value}" for name, value in state.panel.briefing.items())
+        return "\n".join([str(self.game.options["puzzle"]), *secrets])
 
     def layout(self, seat: str) -> Literal["frames", "pages"]:
         """The panel, and the pages of the manual below it where they are pictures."""

@@ -74,8 +74,8 @@ RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
 def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
     """A random list as long as the published one: with this answer, if given, and without refused words."""
     words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
-    chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
-    return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))
+    sample = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
+    return PasswordManual(tuple(sorted([*sample, answer] if answer else sample)))
 
 
 _UP = tuple(f"up_button_{slot}" for slot in range(1, SLOTS + 1))

@@ -146,8 +146,7 @@ class Puzzle(ABC, Generic[M]):
 
     def solution(self) -> Sequence[str]:
         """Right actions, for one who knows panel and manual."""
-        known = self.tell({})
-        actions = self.clone().follow(self.manual.advise([known]))
+        actions = self.clone().follow(self.manual.advise([self.tell({})]))
         return actions[:1] if self.redraws else actions
 
     def working(self) -> Sequence[str]:

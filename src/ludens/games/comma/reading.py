@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -45,7 +46,7 @@ KINDS: Mapping[str, str] = {
     "symbols": "symbols",
     "looks": "symbols",
 }
-"""Of each field, what is read; words where it is not named."""
+"""The kind of value in each field; `words` for fields that are not in the list."""
 
 
 def kind_of(puzzle: str, name: str) -> str:
@@ -56,8 +57,8 @@ def kind_of(puzzle: str, name: str) -> str:
 
 def fields_of(panel: Puzzle[Any]) -> Facts:
     """The serial number, and what an oracle Solver would tell of the panel."""
-    told = {name: value for name, value in panel.tell({}).items() if name not in _UNSEEN}
-    return {"serial": panel.serial, **told}
+    facts = {name: value for name, value in panel.tell({}).items() if name not in _UNSEEN}
+    return {"serial": panel.serial, **facts}
 
 
 def kinds_of(puzzle: str) -> tuple[str, ...]:
@@ -131,9 +132,8 @@ class ReadingState(Question):
         answered = read(self.answer or "")
         right = {}
         for name, value in self.fields.items():
-            truth, given = _values(value), _values(answered.get(name, ""))
-            pairs = zip(truth, given + [""] * len(truth), strict=False)
-            right[name] = [a == b for a, b in pairs] + [False] * max(0, len(given) - len(truth))
+            truth, reply = _values(value), _values(answered.get(name, ""))
+            right[name] = [a == b for a, b in zip_longest(truth, reply)]
         return right
 
     @property
@@ -166,10 +166,10 @@ class FieldLines(LinesFormat):
 
     def read(self, text: str, legal: Legal) -> str:
         facts = read(without_reasoning(text))
-        named = {name: facts[name] for name in self.names if name in facts}
-        if not named:
+        fields = {name: facts[name] for name in self.names if name in facts}
+        if not fields:
             raise Unreadable(f"the reply has no line such as {self.names[0]} = <value>.")
-        return write(named)
+        return write(fields)
 
 
 class ReadingView(View):
@@ -230,7 +230,7 @@ class PanelReader(Agent):
         state = ask.state
         assert isinstance(state, PanelState)
         panel, action = state.panel, state.solution(ask.seat) or ""
-        told = write(panel.tell({}))
+        report = write(panel.tell({}))
         working = panel.working() if self.steps else ()
-        thoughts = "\n".join([told, *(working or [advise(panel.manual, [told])])])
+        thoughts = "\n".join([report, *(working or [advise(panel.manual, [report])])])
         return Reply(f"<think>{thoughts}</think>\n{action}", action)

@@ -32,7 +32,7 @@ class Look(NamedTuple):
     """Smallest and largest diameter in millimetres."""
     signs: Sequence[int]
     """How many of ten charts have each of `SIGNS`."""
-    seen: str
+    picture: str
     """What the picture shows, for the text observation."""
     symptoms: str
 
@@ -370,14 +370,14 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
 
     def act(self, action: str) -> Outcome:
         entry = self.manual.entry(self.look.name)
-        verb, _, named = action.partition("_")
+        verb, _, name = action.partition("_")
         if not self.diagnosis:
-            if (verb, named) != ("diagnose", entry.code):
+            if (verb, name) != ("diagnose", entry.code):
                 return "mistake"
             self.diagnosis = entry.code
             return "done"
         right = entry.choose(self.chart.widest, self.irritated)
-        return "solved" if (verb, named) == ("treat", right) else "mistake"
+        return "solved" if (verb, name) == ("treat", right) else "mistake"
 
     @property
     def progress(self) -> float:
@@ -386,7 +386,7 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def describe(self) -> str:
         skin = SKIN_TYPES[self.chart.skin_type - 1]
         chart = [f"{name}: {value}" for name, value in self.chart.lines()]
-        picture = f"The picture shows skin of type {skin} and on it {self.look.seen}"
+        picture = f"The picture shows skin of type {skin} and on it {self.look.picture}"
         return "\n".join([picture, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
 
     @property

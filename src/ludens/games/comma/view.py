@@ -265,8 +265,8 @@ class CommaView(View):
         if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
             yield from self._answers(state.of(seat)[-1])
-        others = [message for message in state.messages if message.seat != seat]
-        for message in others[-1:] if latest_only else state.messages:
+        incoming = [message for message in state.messages if message.seat != seat]
+        for message in incoming[-1:] if latest_only else state.messages:
             words = message.text if message.seat == seat else message.heard
             yield f"{_NAMES[message.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])

@@ -56,7 +56,7 @@ def tell(sight: Sight, mover: int | None) -> str:
     for offset in range(1, shape.players + 1):
         player = (sight.me + offset) % shape.players
         lines.append(f"{title(sight, player, player == mover)}; last: {last_actions(sight, player)}")
-        lines += [_line(sight, slot, held) for slot, held in enumerate(sight.hands[player])]
+        lines += [_line(sight, slot, card) for slot, card in enumerate(sight.hands[player])]
     return "\n".join(lines)
 
 
