@@ -310,7 +310,7 @@ def test_the_writer_refuses(pictures: dict[str, bytes], message: str, tmp_path: 
     writer = PictureSetWriter(tmp_path / "a", HEADER)
     with pytest.raises(UsageError, match=message):
         writer.add("x", pictures)
-    assert writer.written() == set()
+    assert writer.written_ids() == set()
     assert not (tmp_path / "a" / "images").exists()
     with pytest.raises(BadFile, match="empty set; nothing was written"):
         writer.finish()
@@ -330,7 +330,7 @@ def test_a_set_continues_after_a_crash(tmp_path: Path) -> None:
         open_set(folder)
     with pytest.raises(BadOption, match="other settings"):
         PictureSetWriter(folder, replace(HEADER, settings={"seed": 5}))
-    assert PictureSetWriter(folder, HEADER).written() == {"000"}
+    assert PictureSetWriter(folder, HEADER).written_ids() == {"000"}
     with pytest.raises(BadOption, match="lacks 2 entries, the first '001'"):
         PictureSetWriter(folder, HEADER).finish(["000", "001", "002"])
     for path in (folder / "parts").glob("000.json"):

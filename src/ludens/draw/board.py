@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ludens.draw.pieces import SpriteSheet
 from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
-MAX_CACHED = 32
+MAX_CACHED = 64
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
@@ -122,7 +122,7 @@ def draw_board(
     box: Box | None = None,
     size: tuple[int, int] | None = None,
 ) -> Board:
-    """A board, drawn at the first call and cached by the sprite sheet.
+    """A board, drawn at the first call and then cached.
 
     Args:
         sheet: The sprites to draw with.
@@ -137,17 +137,11 @@ def draw_board(
         size: Width and height of the picture; a square of the sheet's size unless given.
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
-    key = ("board", rows, columns, marks, style, labels, box, size)
-    board = sheet.cache.get(key)
-    if not isinstance(board, Board):
-        if len(sheet.cache) >= MAX_CACHED:
-            sheet.cache.clear()
-        size = size or (sheet.size, sheet.size)
-        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), size)
-        sheet.cache[key] = board
-    return board
+    size = size or (sheet.size, sheet.size)
+    return _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), size)
 
 
+@lru_cache(maxsize=MAX_CACHED)
 def _draw(
     sheet: SpriteSheet,
     rows: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ludens.core.forms import Place, Places
@@ -120,8 +121,8 @@ class HanabiView(View):
         self._number = max(px(_NUMBER), fonts.line_height(self._sheet.font_px(12)) - 2)
         self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
         self._brief = self._sheet.font_px(12) > px(12)
-        self._faces: dict[int | None, Sprite] = {None: self._hint_card(None, -1, -1)}
-        self._bands: dict[tuple[str, int], Sprite] = {}
+        self._face = cache(partial(self._hint_card, colors=-1, ranks=-1))
+        self._band = cache(self._draw_band)
         self._base = self._background()
 
     def values(self, seat: str) -> dict[str, object]:
@@ -200,7 +201,7 @@ class HanabiView(View):
 
     def _card_box(self, offset: int, slot: int) -> tuple[int, int, int, int]:
         left, top = self._hand_corner(offset)
-        height, width = self._faces[None].shape
+        height, width = self._face(None).shape
         y = top + self._line * self._layout.lines + self._number
         return left + slot * self._step, y, width, height
 
@@ -273,26 +274,20 @@ class HanabiView(View):
 
     def _card(self, canvas: Canvas, card: HandCard, x: int, y: int) -> None:
         """A card of three parts that repeat: its face, its possible colours and its possible ranks."""
-        face = self._faces.get(card.face)
-        if face is None:
-            face = self._faces[card.face] = self._hint_card(card.face, -1, -1)
+        face = self._face(card.face)
         height, width = face.shape
         canvas.place(face, x, y)
         for kind, mask in (("colors", card.colors), ("ranks", card.ranks)):
             band = self._band(kind, mask)
             canvas.place(band, x + round(width * _BAND[0]), y + round(height * _BANDS[kind][0]))
 
-    def _band(self, kind: str, mask: int) -> Sprite:
-        band = self._bands.get((kind, mask))
-        if band is None:
-            colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
-            card = self._hint_card(None, colors, ranks)
-            height, width = card.shape
-            (left, right), (top, bottom) = _BAND, _BANDS[kind]
-            rows = slice(round(height * top), round(height * bottom))
-            band = card[rows, round(width * left) : round(width * right)]
-            self._bands[kind, mask] = band
-        return band
+    def _draw_band(self, kind: str, mask: int) -> Sprite:
+        colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
+        card = self._hint_card(None, colors, ranks)
+        height, width = card.shape
+        (left, right), (top, bottom) = _BAND, _BANDS[kind]
+        rows = slice(round(height * top), round(height * bottom))
+        return card[rows, round(width * left) : round(width * right)]
 
     def _hint_card(self, card: int | None, colors: int, ranks: int) -> Sprite:
         hue = rank = None
