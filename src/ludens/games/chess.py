@@ -116,7 +116,7 @@ _ACTION_NAMES: dict[tuple[int, int], str] = {}
 """By player and number, without moves to the last rank: there, the piece decides whether it is promoted."""
 
 _LEVEL_DEPTH, _PAWN = 2, 100
-"""Depth of the search that says whether an opening is level, and the lead that it must not find."""
+"""Depth of the search that judges openings, and the lead from which on one is not level."""
 _FEN = re.compile(
     r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] "
     r"(?:-|(?=[KQkq])K?Q?k?q?) (?:-|[a-h][36]) \d{1,4} \d{1,4}"
@@ -288,8 +288,8 @@ class KingSight:
 
     king: str
     lines: list[list[Square]]
-    """Outwards in each of eight directions, clockwise from above: up to an enemy, or the piece behind an own
-    one, which an enemy there may pin. Directions without a square are left out."""
+    """The squares in each of eight directions, clockwise from above: up to the first enemy, or the first
+    piece behind an own one, which it may pin. Directions without a square are left out."""
     jumps: list[Square]
     """Where a knight would be one jump away; enemies that are none are left out."""
     attackers: list[str]

@@ -81,7 +81,7 @@ class Gomoku(BoardGame):
 
 
 _LEVEL_DEPTH, _LEVEL_WIDTH, _LEVEL = 3, 8, 300
-"""The search that says whether an opening is level, and the largest lead that is none."""
+"""Depth and width of the search that judges openings, and the largest lead in one that is level."""
 WORTH = (0, 1, 12, 130, 1500, 1_000_000)
 WON = WORTH[5]
 

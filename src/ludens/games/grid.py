@@ -189,7 +189,7 @@ class GridGame(TwinGame[GridState]):
         """Every action with the same outcome for the seat: those that lead to the same cell."""
         cell = state.cells[SEATS.index(seat)]
         goal = state.plane.after[action][cell]
-        return frozenset(other for other in ACTIONS if state.plane.after[other][cell] == goal)
+        return frozenset(name for name in ACTIONS if state.plane.after[name][cell] == goal)
 
 
 @dataclass

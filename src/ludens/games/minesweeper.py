@@ -91,8 +91,8 @@ class Knowledge:
         for group in self._groups:
             after: dict[int, int] = {}
             for needs, ways in layers[-1].items():
-                for _, left, choices in self._steps(group, needs):
-                    after[left] = after.get(left, 0) + ways * choices
+                for _, rest, choices in self._steps(group, needs):
+                    after[rest] = after.get(rest, 0) + ways * choices
             layers.append(after)
         return layers
 
@@ -103,7 +103,7 @@ class Knowledge:
         for group, reached in zip(reversed(self._groups), reversed(self._reached[:-1]), strict=True):
             after, before = layers[-1], dict[int, int]()
             for needs in reached:
-                ways = sum(n * after.get(left, 0) for _, left, n in self._steps(group, needs))
+                ways = sum(n * after.get(rest, 0) for _, rest, n in self._steps(group, needs))
                 if ways:
                     before[needs] = ways
             layers.append(before)
@@ -117,9 +117,9 @@ class Knowledge:
         unit = sum(1 << _BITS * slot for slot in group.numbers) + (1 << self._total)
         steps = []
         for count in range(most + 1):
-            left = needs - count * unit
-            if not any(left >> _BITS * slot & _SLOT for slot in group.closes):
-                steps.append((count, left, comb(len(group.cells), count)))
+            rest = needs - count * unit
+            if not any(rest >> _BITS * slot & _SLOT for slot in group.closes):
+                steps.append((count, rest, comb(len(group.cells), count)))
         return steps
 
     @property
@@ -132,7 +132,7 @@ class Knowledge:
         counts: dict[int, int] = {}
         for group, reached, after in zip(self._groups, self._reached, self._endings[1:], strict=False):
             steps = ((ways, *step) for needs, ways in reached.items() for step in self._steps(group, needs))
-            mined = sum(ways * after.get(left, 0) * choices * count for ways, count, left, choices in steps)
+            mined = sum(ways * after.get(rest, 0) * choices * count for ways, count, rest, choices in steps)
             counts.update(dict.fromkeys(group.cells, mined // len(group.cells)))
         return counts
 
@@ -147,7 +147,7 @@ class Knowledge:
         mines, needs = list[int](), self._needs
         for group, after in zip(self._groups, self._endings[1:], strict=True):
             steps = self._steps(group, needs)
-            weights = [choices * after.get(left, 0) for _, left, choices in steps]
+            weights = [choices * after.get(rest, 0) for _, rest, choices in steps]
             count, needs, _ = random.weighted(steps, weights)
             mines += random.sample(group.cells, count)
         return frozenset(mines)
@@ -271,7 +271,7 @@ class MinesweeperState(State):
         touching = neighbours(self.game.rows, self.game.columns)
         if self.mines is None:
             spared = {"safe": {cell}, "open": {cell, *touching[cell]}, "any": set[int]()}[self.game.first]
-            free = [other for other in range(len(self.codes)) if other not in spared]
+            free = [number for number in range(len(self.codes)) if number not in spared]
             self.mines = frozenset(self._random.sample(free, self.game.mines))
         self._trail = (*self._trail, (self.codes, cell))
         if cell in self.mines:

@@ -117,7 +117,7 @@ _PLACES = [
 """The score of every row for every set of discs in it."""
 _FREEDOM, _WON = 10, 10_000
 _LEVEL = 25
-"""A lead of less than this, about two moves to choose from, is none."""
+"""The largest lead in a level opening, worth two or three moves to choose from."""
 _ORDER = {1 << cell: -weight for cell, weight in enumerate(_WEIGHTS)}
 
 

@@ -26,7 +26,7 @@ _ATTEMPTS = 1_000
 """Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
 _TWIN_ATTEMPTS = 20_000
 _HOPELESS = 200
-"""Attempts after which a twin is given up if every position still had a quarter of the moves of the first."""
+"""Attempts after which no twin is looked for if each shared more than a quarter of the first one's moves."""
 _LONGEST = 400
 """Moves in a game that leads to a twin."""
 

@@ -164,24 +164,24 @@ def full_grid(random: Stream) -> Grid:
 
 def _remove_clues(solution: Grid, count: int, random: Stream) -> Grid | None:
     """Remove digits in random order while the solution stays unique; None when too many must stay."""
-    cells, left = list(solution), CELLS
+    cells, clues = list(solution), CELLS
     order = list(range(CELLS))
     random.shuffle(order)
     for cell in order:
-        if left == count:
+        if clues == count:
             break
         digit, cells[cell] = cells[cell], 0
         if _unique(cells, cell, digit):
-            left -= 1
+            clues -= 1
         else:
             cells[cell] = digit
-    return tuple(cells) if left == count else None
+    return tuple(cells) if clues == count else None
 
 
 def _unique(cells: list[int], cell: int, digit: int) -> bool:
     """Whether no solution has another digit in this cell, given that one has this digit."""
     rivals = DIGITS[candidates(cells, cell) & ~(1 << digit)]
-    return all(solve([*cells[:cell], other, *cells[cell + 1 :]]) is None for other in rivals)
+    return all(solve([*cells[:cell], rival, *cells[cell + 1 :]]) is None for rival in rivals)
 
 
 SEAT = "player"
@@ -358,15 +358,15 @@ class Surest(ReasoningBot):
 
 
 TRIED, FAR = 5, 2.0
-"""Most cells that are named in vain before a move, and how many more digits may fit one than another named
-after it."""
+"""Most cells that are named before the one that is filled. They are in the order of how many digits fit, but
+cells that differ by fewer digits than `FAR` may change places."""
 
 
 def _only_in(grid: Sequence[int], cell: int, digit: int) -> list[str]:
     """The units of a cell in which the digit fits no other."""
-    rivals = [other for other in PEERS[cell] if not grid[other] and candidates(grid, other) >> digit & 1]
+    rivals = [peer for peer in PEERS[cell] if not grid[peer] and candidates(grid, peer) >> digit & 1]
     units = {"row": ROW, "column": COLUMN, "box": BOX}
-    return [name for name, unit in units.items() if all(unit[other] != unit[cell] for other in rivals)]
+    return [name for name, unit in units.items() if all(unit[peer] != unit[cell] for peer in rivals)]
 
 
 def _digits(grid: Sequence[int], cell: int) -> list[str]:

@@ -225,16 +225,16 @@ def fill(
     before = count - len(todo)
     progress(before)
     if workers == 1 or len(todo) < 2:
-        for finished, number in enumerate(todo, before + 1):
+        for total, number in enumerate(todo, before + 1):
             _make(writer, generator, number)
-            progress(finished)
+            progress(total)
         return
     results = run_in_processes(
         _make_here, todo, workers, ordered=False, start=_start, args=(writer, generator)
     )
     try:
-        for finished, _ in enumerate(results, before + 1):
-            progress(finished)
+        for total, _ in enumerate(results, before + 1):
+            progress(total)
     except WorkerDied as error:
         raise UsageError(f"{error}; what it made is kept: run the command again to continue.") from None
 

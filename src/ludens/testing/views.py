@@ -27,8 +27,8 @@ def rules_are_complete(trial: Trial) -> None:
     for seat in trial.game.seats:
         rules = trial.view.rules(seat)
         trial.need(is_text(rules), f"{seat} has no rules")
-        left = _UNFILLED.search(rules)
-        trial.need(left is None, f"the rules of {seat} have an unfilled {left and left.group()!r}")
+        word = _UNFILLED.search(rules)
+        trial.need(word is None, f"the rules of {seat} have an unfilled {word and word.group()!r}")
         offers = trial.view.offers(seat)
         trial.need(offers in ("image", "text", "both"), f"{seat} is offered {offers!r}")
 

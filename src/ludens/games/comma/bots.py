@@ -39,19 +39,19 @@ class PatientBot(Agent):
 
 
 def _solve(state: Dialogue) -> str:
-    """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
+    """The actions that the latest advice asks for; after acting, or without any, a report of the panel."""
     latest, facts = state.latest("solver"), read(state.advice)
     actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
     return "\n".join(actions) or report(state.puzzle.clone(), facts)
 
 
 PANELS, FEWEST = 300, 10
-"""How many panels are imagined; with fewer left than that, new ones are."""
+"""How many panels are imagined, and the number of consistent ones below which more are."""
 
 
 @dataclass
 class BlindBot(Agent):
-    """Plays without looking, by what is right on most panels; not always the best that can be done so."""
+    """Plays without looking, by what is right on most panels; better players that do not look may exist."""
 
     kind = "bot/blind"
     sees = "state"
@@ -91,15 +91,15 @@ class BlindBot(Agent):
         """The panels on which the actions so far would have had the results that the Solver was told."""
         log: list[tuple[int, str, Any]] = state.facts["log"]
         latest = [(words, outcome) for turn, words, outcome in log if turn == state.spoken]
-        left = [panel for panel in self._panels if self._steps[id(panel)] == latest]
-        if len(left) >= FEWEST:
-            return left
-        # With new panels, what was learnt before the last mistake is lost: most start again there.
+        panels = [panel for panel in self._panels if self._steps[id(panel)] == latest]
+        if len(panels) >= FEWEST:
+            return panels
+        # New panels are compared with the steps since the last mistake only: most puzzles start again there.
         steps = [(words, outcome) for _, words, outcome in log]
         mistakes = [number for number, (_, outcome) in enumerate(steps, 1) if outcome == "mistake"]
         since = steps[max(mistakes, default=0) :]
         new = [p for p in imagined(state) if all(p.act(action) == outcome for action, outcome in since)]
-        return [*left, *new] or imagined(state)
+        return [*panels, *new] or imagined(state)
 
 
 def imagined(state: Dialogue) -> list[Panel]:
@@ -114,7 +114,7 @@ def _panels(game: Comma, manual: Manual) -> tuple[Panel, ...]:
 
 
 def _plan(panels: Sequence[Panel]) -> Sequence[str]:
-    """Of the plans for each panel, one of those that begin as most do."""
+    """The longest plan for a panel among those that begin with the most frequent first action."""
     plans: list[Sequence[str]] = []
     for panel in panels:
         # What the oracles would do; where that depends on earlier steps, every action that is no mistake.

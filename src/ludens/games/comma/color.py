@@ -39,8 +39,8 @@ def squares(group: str, board: Sequence[str]) -> tuple[int, ...]:
     if not line:
         return tuple(n for n, colour in enumerate(board) if colour == group)
     lines = [n // SIDE if line == "row" else n % SIDE for n in range(SQUARES)]
-    left = [lines[n] for n, colour in enumerate(board) if colour != "white"]
-    edge = min(left) if side in ("top", "left") else max(left)
+    coloured = [lines[n] for n, colour in enumerate(board) if colour != "white"]
+    edge = min(coloured) if side in ("top", "left") else max(coloured)
     return tuple(n for n, colour in enumerate(board) if lines[n] == edge and colour != "white")
 
 
@@ -148,12 +148,12 @@ class ColorPanel(Puzzle[ColorManual]):
         The released code put the five colours on the first five of these squares in reading order, so that
         one could click without looking; here they may be anywhere.
         """
-        left = [n for n, colour in enumerate(self.board) if colour != "white"]
+        coloured = [n for n, colour in enumerate(self.board) if colour != "white"]
         board = list(self.board)
-        for n in left:
+        for n in coloured:
             board[n] = self.random.choice(COLOURS)
-        if len(left) >= len(COLOURS):
-            certain = left if self.released else self.random.sample(left, len(COLOURS))
+        if len(coloured) >= len(COLOURS):
+            certain = coloured if self.released else self.random.sample(coloured, len(COLOURS))
             for n, colour in zip(certain, COLOURS, strict=False):
                 board[n] = colour
         self.board = tuple(board)

@@ -1,7 +1,7 @@
-"""Panel, COMMA for one: the panel in the picture and the whole manual; what must be done?
+"""Panel: a COMMA puzzle for one seat, which sees the panel and has the whole manual.
 
-What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting. The
-answer is all actions at once, or one action after another.
+The seat knows what Solver and Expert know together, so that there is no conversation between looking and
+acting. The answer is all actions at once, or one action after another.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class SteppedPanel(Dialogue):
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         super().__init__(game, puzzle)
         self._plan: tuple[str, ...] = ()
-        """What is left of the actions that `solution` began with; a new plan would undo what was typed."""
+        """The actions of `solution` that are still to be done; a new plan would undo what was typed."""
 
     @property
     def panel(self) -> Puzzle[Any]:
@@ -258,7 +258,7 @@ class PanelQuestionView(View):
         return "\n\n".join(parts)
 
     def brief(self, state: PanelState | SteppedPanel, seat: str) -> str | None:
-        """The puzzle, and what is told in private: who plays by heart knows the manual, unless it is new."""
+        """The puzzle and the private briefing: players are trained with a manual that is always the same."""
         if self.game.options["manual"] == "random":
             return None
         secrets = (f"{name}: {value}" for name, value in state.panel.briefing.items())

@@ -54,7 +54,7 @@ class CommonKnowledge:
 
     @classmethod
     def at_a_glance(cls, sight: Sight) -> CommonKnowledge:
-        """What those know who see the table and the last actions of each player, without a memory."""
+        """The common knowledge of players without a memory: they see the table and recent actions."""
         glance, shape = cls(sight.shape), sight.shape
         glance.hard.clear()
         glance.stacks, glance.deck = list(sight.stacks), sight.deck
@@ -96,15 +96,15 @@ class CommonKnowledge:
             reachable = True
             for rank in range(shape.ranks):
                 card = color * shape.ranks + rank
-                bit, left = 1 << card, shape.copies[card] - self.gone[card]
+                bit, copies = 1 << card, shape.copies[card] - self.gone[card]
                 if rank < self.stacks[color] or not reachable:
                     self.useless |= bit
                     continue
                 if rank == self.stacks[color]:
                     self.playable |= bit
-                if left == 1:
+                if copies == 1:
                     self.last |= bit
-                if left == 0:
+                if copies == 0:
                     reachable = False
                     self.useless |= bit
                     self.playable &= ~bit
@@ -223,9 +223,9 @@ class StrongPolicy:
         return self.decide()
 
     def look(self, sight: Sight, reading: CommonKnowledge) -> None:
-        """Take the place of a player who knows so much."""
+        """Reason as the player with this sight and this common knowledge."""
         self.sight, self.reading, self.me = sight, reading, sight.me
-        self.left = unseen_copies(sight)
+        self.unseen = unseen_copies(sight)
         self.faces = {
             card.serial: card.face for hand in sight.hands for card in hand if card.face is not None
         }
@@ -235,12 +235,12 @@ class StrongPolicy:
 
     def _exhausted(self, player: int) -> int:
         """Cards of which this player sees every copy, as far as can be known."""
-        left = self.left
+        unseen = self.unseen
         if player != self.me:
-            left = list(left)
+            unseen = list(unseen)
             for serial in self.reading.hands[player]:
-                left[self.faces[serial]] += 1
-        return sum(1 << card for card, count in enumerate(left) if count <= 0)
+                unseen[self.faces[serial]] += 1
+        return sum(1 << card for card, count in enumerate(unseen) if count <= 0)
 
     def may_be(self, reading: CommonKnowledge, player: int, serial: int) -> int:
         """What a card may be for its holder, by facts and convention."""
@@ -312,8 +312,8 @@ class StrongPolicy:
         best, chance = None, 0.1
         for serial in self.reading.hands[self.me]:
             mask = self.may_be(self.reading, self.me, serial)
-            fitting = sum(self.left[card] for card in bits(mask & self.reading.playable))
-            ways = sum(self.left[card] for card in bits(mask))
+            fitting = sum(self.unseen[card] for card in bits(mask & self.reading.playable))
+            ways = sum(self.unseen[card] for card in bits(mask))
             if ways and fitting / ways > chance:
                 best, chance = serial, fitting / ways
         return best
@@ -412,8 +412,8 @@ class Glance(ReasoningBot):
         return self._policy(state).decide()
 
     def reasons(self, state: HanabiState, move: str) -> list[str]:
-        """Also the last hints to it and what they mean, what the others know of their cards, and each hint
-        that it may give, with the card that it would be about, and which of them is best."""
+        """What it sees, the last hints to it and their meaning, what the others know of their cards, each
+        hint that it may give with the card that it would be about, and the best of them."""
         policy = self._policy(state)
         sight, reading, me, hints = policy.sight, policy.reading, policy.me, policy.valued_hints()
         partners = [(me + offset) % sight.shape.players for offset in range(1, sight.shape.players)]

@@ -210,37 +210,37 @@ def recent_actions(sight: Sight) -> list[PastAction]:
 
 
 def unseen_copies(sight: Sight) -> list[int]:
-    left = list(sight.shape.copies)
+    counts = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
         for rank in range(height):
-            left[color * sight.shape.ranks + rank] -= 1
+            counts[color * sight.shape.ranks + rank] -= 1
     for face in sight.discards:
-        left[face] -= 1
+        counts[face] -= 1
     for hand in sight.hands:
         for card in hand:
             if card.face is not None:
-                left[card.face] -= 1
-    return left
+                counts[card.face] -= 1
+    return counts
 
 
 def possible_cards(sight: Sight) -> list[list[int]]:
     ranks = sight.shape.ranks
     copies = enumerate(unseen_copies(sight))
-    left = [(face, 1 << face // ranks, 1 << face % ranks) for face, count in copies if count]
+    faces = [(face, 1 << face // ranks, 1 << face % ranks) for face, count in copies if count]
     return [
-        [face for face, color, rank in left if card.colors & color and card.ranks & rank]
+        [face for face, color, rank in faces if card.colors & color and card.ranks & rank]
         for card in sight.hands[sight.me]
     ]
 
 
 def guess_hands(sight: Sight, random: Stream) -> Iterator[dict[int, int]]:
     """Random hands consistent with what the player knows: faces for its own cards, by serial number."""
-    left, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
+    unseen, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
     # Most constrained cards first: fewer dead ends.
     order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
-    most = prod(sum(left[card] for card in may[slot]) for slot in order)
+    most = prod(sum(unseen[card] for card in may[slot]) for slot in order)
     while True:
-        pool, hand, ways = list(left), dict[int, int](), 1
+        pool, hand, ways = list(unseen), dict[int, int](), 1
         for slot in order:
             weights = [pool[card] for card in may[slot]]
             ways *= sum(weights)

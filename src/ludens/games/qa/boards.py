@@ -303,7 +303,7 @@ def adjacent(board: BoardView, random: Stream) -> QaItem:
     choice = choose_near(grid.count(near, stones), len(near), random)
     grid.settle(near, stones, (_EMPTY,), choice.target)
     text = f"How many stones of either colour touch {grid.name(cell)}, diagonals included?"
-    work = grid.running([[other] for other in near], [grid.count([other], stones) for other in near])
+    work = grid.running([[place] for place in near], [grid.count([place], stones) for place in near])
     return choice.ask(text, grid.matrix, work=work)
 
 

@@ -161,8 +161,8 @@ class QaView(View):
         return self.templates.fill(section, examples=examples, question=state.item.prompt())
 
     def brief(self, state: ChoiceQuestion, seat: str) -> str:
-        """The board and the question, without examples. Options stand before their letters: who knows the
-        option only has to copy what follows it."""
+        """The board and the question, without examples. Options come before their letters, so that a model
+        that knows the right option only copies what follows it."""
         item = state.item
         options = "".join(f" {option}" for option in item.lettered)
         return f"{self._board.game.name}\n{item.text}\n{options}"

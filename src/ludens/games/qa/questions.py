@@ -200,8 +200,8 @@ class Choice(Generic[T]):
     def ask(
         self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
     ) -> QaItem:
-        """The question, once the position agrees with the target; `work` says how the answer is found, or
-        `at` where it is to be seen, if that is all there is to it."""
+        """The question, once the position agrees with the target. `work` says how the answer is found; where
+        one look is enough, `at` is the place to look at."""
         options = tuple(name(value) for value in self.values)
         look = f"{at} {joined(options[self.right])}" if at else ""
         return QaItem(text, options, self.right, matrix, work or look)
