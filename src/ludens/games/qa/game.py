@@ -19,7 +19,7 @@ from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, board_option
 from ludens.games.perceive import board_of
-from ludens.games.qa.boards import QUESTIONS
+from ludens.games.qa.boards import QUESTIONS, grid_of
 from ludens.games.qa.questions import LETTERS, QaItem, TwinStream
 
 SEAT = "viewer"
@@ -80,7 +80,8 @@ class Qa(TwinGame["ChoiceQuestion"]):
 
 def ask(board: BoardView, kind: str, seed: int, *names: str, turn: Stream | None = None) -> QaItem:
     random = stream(seed, "question", board.game.name, kind, *names)
-    return QUESTIONS[board.game.name][kind](board, TwinStream(random, turn) if turn else random)
+    grid = grid_of(board, TwinStream(random, turn) if turn else random)
+    return QUESTIONS[board.game.name][kind](grid)
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, product
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ludens.core.random import Stream
 from ludens.core.state import Legal
@@ -96,6 +96,10 @@ class QaGrid:
         """A number for each part, behind the place of the part."""
         return " ".join(f"{self.at(part)} {number}" for part, number in zip(parts, numbers, strict=True))
 
+    def rest(self, codes: Collection[int]) -> list[int]:
+        """All other codes."""
+        return [code for code in self.board.codes if code not in codes]
+
     def put(self, cell: int, codes: Sequence[int]) -> None:
         self.codes[cell] = self.random.choice(codes)
 
@@ -183,7 +187,8 @@ def joined(option: str) -> str:
     return option.replace(" ", "_")
 
 
-QuestionType = Callable[[BoardView, Stream], QaItem]
+QuestionType = Callable[[Any], QaItem]
+"""Makes a question about a random position, a `QaGrid`, by changing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,16 +244,11 @@ Names = Mapping[str, Sequence[int]]
 """What may be counted: its name in a question, and its codes."""
 
 
-def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
-    return [code for code in board.codes if code not in codes]
-
-
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        cell, choice = grid.any_cell(), choose(list(names), random)
+    def ask(grid: QaGrid) -> QaItem:
+        cell, choice = grid.any_cell(), choose(list(names), grid.random)
         grid.codes[cell] = choice.target
         question, at = text.format(cell=grid.name(cell)), grid.at([cell])
         return choice.ask(question, grid.matrix, names.__getitem__, at=at)
@@ -261,13 +261,12 @@ Part = Callable[[QaGrid], tuple[str, Cells]]
 
 
 def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        name = random.choice(list(names))
+    def ask(grid: QaGrid) -> QaItem:
+        name = grid.random.choice(list(names))
         where, cells = part(grid)
         codes = names[name]
-        choice = choose_near(grid.count(cells, codes), most or len(cells), random)
-        grid.settle(cells, codes, rest_of(board, codes), choice.target)
+        choice = choose_near(grid.count(cells, codes), most or len(cells), grid.random)
+        grid.settle(cells, codes, grid.rest(codes), choice.target)
         work = grid.totals(cells, codes)
         return choice.ask(text.format(what=name, where=where), grid.matrix, work=work)
 
@@ -279,13 +278,12 @@ def which_is_more(
 ) -> QuestionType:
     """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        one, other = random.choice(pairs)
+    def ask(grid: QaGrid) -> QaItem:
+        one, other = grid.random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):
-            grid.put(grid.any_cell(), list(board.codes))
+            grid.put(grid.any_cell(), list(grid.board.codes))
         more = max((one, other), key=lambda name: grid.count(grid.all, codes[name]))
-        choice = choose((one, other), random)
+        choice = choose((one, other), grid.random)
         if choice.target != more:
             grid.codes = [swap(code, one, other) for code in grid.codes]
         lines = [f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other)]
