@@ -10,7 +10,6 @@ from PIL import Image, ImageDraw
 
 from ludens.core.errors import BadOption
 from ludens.draw import fonts
-from ludens.draw.palette import Pixels
 from ludens.draw.picture import Picture
 from ludens.draw.pieces import SpriteSheet
 from ludens.draw.sprites import Overlay, Sprite
@@ -41,12 +40,8 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """An independent copy."""
-        return self.with_pixels(self.pixels.copy())
-
-    def with_pixels(self, pixels: Pixels) -> Canvas:
-        """A canvas like this one with other pixels of the same size."""
         canvas = object.__new__(Canvas)
-        canvas.sheet, canvas.ground, canvas.pixels = self.sheet, self.ground, pixels
+        canvas.sheet, canvas.ground, canvas.pixels = self.sheet, self.ground, self.pixels.copy()
         canvas.width, canvas.height = self.width, self.height
         return canvas
 

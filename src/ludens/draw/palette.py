@@ -130,11 +130,7 @@ class Palette:
     def index(self, colour: RGB) -> int:
         """The entry of a colour, or the nearest there is."""
         index = self._exact.get(colour)
-        return int(self.nearest(np.array([colour], np.uint8))[0]) if index is None else index
-
-    def nearest(self, colours: Pixels) -> Pixels:
-        """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
-        return _nearest(colours, self._table)
+        return int(_nearest(np.array([colour], np.uint8), self._table)[0]) if index is None else index
 
     def quantise(self, rgb: Pixels) -> Pixels:
         """Palette indices of an RGB image of shape (height, width, 3)."""
@@ -144,7 +140,7 @@ class Palette:
         """256 entries from ground (0) to ink (255), to turn a coverage mask into indices."""
         levels = np.arange(256, dtype=np.int32)[:, None]
         blend = (np.array(ground, np.int32) * (255 - levels) + np.array(ink, np.int32) * levels + 127) // 255
-        return self.nearest(blend.astype(np.uint8))
+        return _nearest(blend.astype(np.uint8), self._table)
 
 
 def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
@@ -157,6 +153,7 @@ def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
 
 
 def _nearest(colours: Pixels, table: NDArray[np.int32]) -> Pixels:
+    """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
     out = np.empty(len(colours), np.uint8)
     for start in range(0, len(colours), 4096):
         part = colours[start : start + 4096].astype(np.int32)

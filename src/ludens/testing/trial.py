@@ -129,7 +129,9 @@ class Trial:
         if seed not in self._courses:
             self.seed, self.step = seed, 0
             state, dice, course = self.game.start(seed), stream(seed, "conformance"), list[dict[str, str]]()
-            while state.to_act and len(course) < self.steps and self._can_go_on(state):
+            while state.to_act and len(course) < self.steps:
+                if not all(self._choices(state, seat) for seat in state.to_act):
+                    break
                 course.append(self.choose(state, dice))
                 self._try(state, course[-1])
                 self.step = len(course)
@@ -190,9 +192,6 @@ class Trial:
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
         """One random action for every seat that must act; a message where the action is a text."""
         return {seat: dice.choice(self._choices(state, seat)) for seat in state.to_act}
-
-    def _can_go_on(self, state: State) -> bool:
-        return all(self._choices(state, seat) for seat in state.to_act)
 
     def legal(self, state: State, seat: str) -> Legal:
         """The seat's legal actions; anything but a `Legal` breaks a rule, whichever one is checked now."""

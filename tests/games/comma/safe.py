@@ -69,7 +69,7 @@ class SafePanel(Puzzle[SafeManual]):
     def private(self) -> Mapping[str, str]:
         return {"code": self.code}
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"panel": "safe"}
 
     def follow(self, advice: Facts) -> Sequence[str]:

@@ -175,7 +175,7 @@ class AtmPanel(Puzzle[AtmManual]):
         one, two = (panel.manual.right(panel.balance) for panel in (self, other))
         return (one.kind, one.amount) != (two.kind, two.amount)
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"panel": "cash machine"}
 
     def working(self) -> Sequence[str]:

@@ -40,9 +40,9 @@ class PatientBot(Agent):
 
 def _solve(state: Dialogue) -> str:
     """The actions that the latest advice asks for; after acting, or without any, a report of the panel."""
-    latest, facts = state.latest("solver"), read(state.advice)
-    actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
-    return "\n".join(actions) or report(state.puzzle.clone(), facts)
+    latest = state.latest("solver")
+    actions = [] if latest and latest.events else state.puzzle.clone().follow(read(state.advice))
+    return "\n".join(actions) or report(state.puzzle)
 
 
 PANELS, FEWEST = 300, 10
@@ -118,7 +118,7 @@ def _plan(panels: Sequence[Panel]) -> Sequence[str]:
     plans: list[Sequence[str]] = []
     for panel in panels:
         # What the oracles would do; where that depends on earlier steps, every action that is no mistake.
-        steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))])))
+        steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell())])))
         right = (action for action in panel.actions if panel.clone().act(action) in ("done", "solved"))
         plans += [steps] if steps else [(action,) for action in right]
     first = Counter(plan[0] for plan in plans).most_common(1)[0][0]
@@ -129,5 +129,5 @@ def _plan(panels: Sequence[Panel]) -> Sequence[str]:
 def advice_by_frequency(game: Comma, manual: Manual) -> tuple[str, ...]:
     """What the oracle Expert says at the start of each imagined panel, the most frequent first."""
     panels = _panels(game, manual)
-    counts = Counter(advise(manual, [write(panel.clone().tell({}))]) for panel in panels)
+    counts = Counter(advise(manual, [write(panel.tell())]) for panel in panels)
     return tuple(advice for advice, _ in counts.most_common())

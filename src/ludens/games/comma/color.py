@@ -100,7 +100,7 @@ class ColorManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        *rows, pressed = need(messages[-1] if messages else {}, _NEEDS)
+        *rows, pressed = need(messages, _NEEDS)
         board = tuple(colour.strip().lower() for row in rows for colour in row.split(","))
         if len(board) != SQUARES or any(colour not in (*COLOURS, "white") for colour in board):
             raise Unclear(f"I know {SIDE} rows of {SIDE} squares, each {', '.join(COLOURS)} or white.")
@@ -181,7 +181,7 @@ class ColorPanel(Puzzle[ColorManual]):
     def describe(self) -> str:
         return "\n".join(f"Row {row}: {colours}" for row, colours in enumerate(self._rows()))
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         rows = {f"row {row}": colours for row, colours in enumerate(self._rows())}
         return {**rows, "pressed": self.pressed or "none"}
 

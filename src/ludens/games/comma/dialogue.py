@@ -39,8 +39,10 @@ def read(message: str) -> Facts:
     return facts
 
 
-def need(facts: Mapping[str, str], meanings: Mapping[str, str]) -> list[str]:
-    """The values of the facts that `meanings` names; where one is missing, `Unclear` asks for all of them."""
+def need(messages: Sequence[Facts], meanings: Mapping[str, str]) -> list[str]:
+    """The values of the facts that `meanings` names, from the latest message; where it lacks one, `Unclear`
+    asks for all of them."""
+    facts = messages[-1] if messages else {}
     if any(name not in facts for name in meanings):
         lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in meanings.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
@@ -49,16 +51,15 @@ def need(facts: Mapping[str, str], meanings: Mapping[str, str]) -> list[str]:
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
-    facts = read(advice)
-    actions = list(puzzle.clone().follow(facts))
+    actions = list(puzzle.clone().follow(read(advice)))
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)
-    return "\n".join([*actions, report(puzzle, facts)])
+    return "\n".join([*actions, report(puzzle)])
 
 
-def report(puzzle: Puzzle[Manual], advice: Facts) -> str:
-    return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
+def report(puzzle: Puzzle[Manual]) -> str:
+    return f"{write(puzzle.tell())}\nPlease answer: {puzzle.asks}"
 
 
 def advise(manual: Manual, messages: Sequence[str]) -> str:

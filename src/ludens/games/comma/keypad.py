@@ -166,7 +166,7 @@ class KeypadManual(Manual):
         return Heading("Keypad"), Paragraph(intro), Figure(columns.words(), 364, columns)
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        [listed] = need(messages[-1] if messages else {}, _NEEDS)
+        [listed] = need(messages, _NEEDS)
         symbols = [symbol.strip().lower() for symbol in listed.split(",")]
         unknown = [symbol for symbol in symbols if symbol not in SYMBOLS]
         if unknown:
@@ -241,7 +241,7 @@ class KeypadPanel(Puzzle[KeypadManual]):
         lines = [f"{at}: {name}, lamp {lamps[name]}" for at, name in zip(PLACES, self.symbols, strict=True)]
         return "\n".join(["Four keys with symbols:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"symbols": ", ".join(self.symbols)}
 
     def follow(self, advice: Facts) -> Sequence[str]:

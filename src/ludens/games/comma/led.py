@@ -67,7 +67,7 @@ class LedManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colour, *letters = need(messages[-1] if messages else {}, _NEEDS)
+        colour, *letters = need(messages, _NEEDS)
         colour, letters = colour.lower(), [letter.upper() for letter in letters]
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")
@@ -140,7 +140,7 @@ class LedPanel(Puzzle[LedManual]):
         buttons = [f"{corner}: {letter}" for corner, letter in zip(CORNERS, self.letters, strict=True)]
         return "\n".join([f"Stage {self.stage + 1} of {len(self.lights)}", *lights, "Buttons:", *buttons])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"light": self.lights[self.stage], **dict(zip(CORNERS, self.letters, strict=True))}
 
     def working(self) -> Sequence[str]:

@@ -115,7 +115,7 @@ class MazeManual(Manual):
         return read_blocks(__file__, spheres=f"{meaning}\n\n{spheres}")
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colour, where = need(messages[-1] if messages else {}, _NEEDS)
+        colour, where = need(messages, _NEEDS)
         numbers = [int(number) - 1 for number in _NUMBER.findall(where)]
         if colour.lower() not in COLOURS:
             raise Unclear(f"A torus is {', '.join(COLOURS)}; not {colour!r}.")
@@ -186,7 +186,7 @@ class MazePanel(Puzzle[MazeManual]):
         torus, mouse = f"The torus is {self.torus}.", f"The mouse is at {place(self.mouse)}."
         return "\n".join([head, *rows, torus, mouse])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"torus": self.torus, "place": place(self.maze.torus)}
 
     def apart(self, other: Self) -> bool:

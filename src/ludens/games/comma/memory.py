@@ -79,7 +79,7 @@ class MemoryManual(Manual):
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""
-        need(messages[-1] if messages else {}, _NEEDS)
+        need(messages, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
         for facts in messages:
@@ -180,7 +180,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
             f"Labels of the buttons, from left to right: {labels}"
         )
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         labels = ", ".join(map(str, self.labels))
         return {"stage": str(self.stage), "display": str(self.display), "labels": labels}
 

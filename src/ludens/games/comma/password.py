@@ -48,7 +48,8 @@ class PasswordManual(Manual):
             if "letters" in facts:
                 for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
                     slot.add(letter)
-        need({"letters": ""} if slots[0] else {}, _NEEDS)
+        if not slots[0]:
+            need((), _NEEDS)
         if any(len(slot) < RING for slot in slots):
             return {"turn": "up"}
         words = self.spelt([sorted(slot) for slot in slots])
@@ -136,7 +137,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
         lines = [f"Slot {slot}: {letter.upper()}" for slot, letter in enumerate(self.word, 1)]
         return "\n".join(["Five letters, from left to right:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"letters": ", ".join(self.word)}
 
     def follow(self, advice: Facts) -> Sequence[str]:

@@ -119,8 +119,8 @@ class Puzzle(ABC, Generic[M]):
         return {}
 
     @abstractmethod
-    def tell(self, advice: Facts) -> Facts:
-        """What the oracle Solver tells about this panel after the Expert's latest advice: nothing private."""
+    def tell(self) -> Facts:
+        """What the oracle Solver tells about this panel: nothing private."""
 
     @abstractmethod
     def follow(self, advice: Facts) -> Sequence[str]:
@@ -146,7 +146,7 @@ class Puzzle(ABC, Generic[M]):
 
     def solution(self) -> Sequence[str]:
         """Right actions, for one who knows panel and manual."""
-        actions = self.clone().follow(self.manual.advise([self.tell({})]))
+        actions = self.clone().follow(self.manual.advise([self.tell()]))
         return actions[:1] if self.redraws else actions
 
     def working(self) -> Sequence[str]:

@@ -57,7 +57,7 @@ def kind_of(puzzle: str, name: str) -> str:
 
 def fields_of(panel: Puzzle[Any]) -> Facts:
     """The serial number, and what an oracle Solver would tell of the panel."""
-    facts = {name: value for name, value in panel.tell({}).items() if name not in _UNSEEN}
+    facts = {name: value for name, value in panel.tell().items() if name not in _UNSEEN}
     return {"serial": panel.serial, **facts}
 
 
@@ -230,7 +230,7 @@ class PanelReader(Agent):
         state = ask.state
         assert isinstance(state, PanelState)
         panel, action = state.panel, state.solution(ask.seat) or ""
-        report = write(panel.tell({}))
+        report = write(panel.tell())
         working = panel.working() if self.steps else ()
         thoughts = "\n".join([report, *(working or [advise(panel.manual, [report])])])
         return Reply(f"<think>{thoughts}</think>\n{action}", action)

@@ -297,7 +297,7 @@ class TelehealthManual(Manual):
         return read_blocks(__file__, remark=remark, entries="\n\n".join(entries))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)
+        phrase, widest, irritated = need(messages, _NEEDS)
         looks = {look.phrase: look.name for look in LOOKS.values()}
         if phrase.lower() not in looks:
             raise Unclear(f"I know these: {', '.join(looks)}; not {phrase!r}.")
@@ -403,7 +403,7 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def private(self) -> Mapping[str, str]:
         return dict(zip(("name", "address", "id number"), self.patient, strict=True))
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         irritated = "yes" if self.irritated else "no"
         return {"looks": self.look.phrase, "widest": str(self.chart.widest), "irritated": irritated}
 

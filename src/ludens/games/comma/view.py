@@ -154,10 +154,10 @@ class CommaView(View):
         return dict(zip(actions, boxes, strict=True))
 
     def draw_buttons(
-        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
+        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str
     ) -> None:
         for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
-            canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
+            canvas.place(self.sheet.button(label, width, height, "wood", ground), x, y)
 
     def draw_display(self, canvas: Canvas, units: Box, words: str, size: int) -> None:
         """Draw a black display with a frame; position and font size are in units."""

@@ -51,7 +51,7 @@ class WhoManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        display, *labels = need(messages[-1] if messages else {}, _NEEDS)
+        display, *labels = need(messages, _NEEDS)
         display = "" if display == NO_TEXT else display
         words = dict(self.press)
         if display not in dict(self.read):
@@ -98,7 +98,7 @@ class WhoPanel(Puzzle[WhoManual]):
         labels = (f"{place}: {label}" for place, label in self._buttons())
         return "\n".join([f"The display shows: {self.display or NO_TEXT}", *labels])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"display": self.display or NO_TEXT, **dict(self._buttons())}
 
     def working(self) -> Sequence[str]:

@@ -106,7 +106,7 @@ class WireManual(Manual):
         return read_blocks(__file__, lists="\n\n".join(lists))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colours, serial = need(messages[-1] if messages else {}, _NEEDS)
+        colours, serial = need(messages, _NEEDS)
         wires = [colour.strip().lower() for colour in colours.split(",")]
         if not FEWEST <= len(wires) <= MOST or any(wire not in COLOURS for wire in wires):
             raise Unclear(
@@ -219,7 +219,7 @@ class WirePanel(Puzzle[WireManual]):
         lines = [f"{n}: {colour}{', cut' if n == self.cut else ''}" for n, colour in enumerate(self.wires, 1)]
         return "\n".join([f"{len(self.wires)} wires, from top to bottom:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"wires": ", ".join(self.wires), "serial": self.serial}
 
     def working(self) -> Sequence[str]:

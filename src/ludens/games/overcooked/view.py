@@ -63,13 +63,12 @@ class TileBrush:
         for r, fill in ((radius, edge_of(colour, self.ground)), (radius - edge, colour)):
             self.draw.ellipse(((x - r) * s, (y - r) * s, (x + r) * s, (y + r) * s), fill=fill)
 
-    def box(self, x: float, y: float, w: float, h: float, hue: str, round_: float = 0.06) -> None:
-        colour, s, e = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h))
-        self.draw.rounded_rectangle(
-            (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour, self.ground)
-        )
+    def box(self, x: float, y: float, w: float, h: float, hue: str) -> None:
+        colour, s, e, radius = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h)), 0.06
+        outer = (x * s, y * s, (x + w) * s, (y + h) * s)
         inner = ((x + e) * s, (y + e) * s, (x + w - e) * s, (y + h - e) * s)
-        self.draw.rounded_rectangle(inner, max(0.0, round_ - e) * s, fill=colour)
+        self.draw.rounded_rectangle(outer, radius * s, fill=edge_of(colour, self.ground))
+        self.draw.rounded_rectangle(inner, max(0.0, radius - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
         s = self.side
