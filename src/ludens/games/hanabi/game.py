@@ -363,7 +363,6 @@ class HanabiGame(SpielGame):
 
 
 _SHAPES = {players: DeckShape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
-_TINY = DeckShape(2, 2, 3, 3)
 
 
 @dataclass(frozen=True)
@@ -411,6 +410,4 @@ class TinyHanabi(HanabiGame):
         "paper": Preset(others="bot/strong"),
     }
 
-    @property
-    def shape(self) -> DeckShape:
-        return _TINY
+    shape = DeckShape(2, 2, 3, 3)

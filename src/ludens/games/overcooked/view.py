@@ -6,7 +6,7 @@ it is shown in four observations.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from ludens.core.clock import realtime_rule
@@ -277,11 +277,10 @@ class OvercookedView(View):
         super().__init__(game, render, seed)
         self._horizon, self._notes = game.horizon, game.notes
         self._sheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
-        self._drawing = lru_cache(maxsize=_KEPT_KITCHENS)(self._new_drawing)
+        self._drawing = lru_cache(maxsize=_KEPT_KITCHENS)(
+            partial(KitchenDrawing, sheet=self._sheet, horizon=game.horizon)
+        )
         self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._draw_frame)
-
-    def _new_drawing(self, place: Kitchen) -> KitchenDrawing:
-        return KitchenDrawing(place, self._sheet, self._horizon)
 
     def _draw_frame(self, place: Kitchen, frame: KitchenFrame, me: int) -> Picture:
         return self._drawing(place).picture(frame, me)
