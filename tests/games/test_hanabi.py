@@ -22,7 +22,7 @@ from ludens.games.hanabi.game import (
     HanabiGame,
     HanabiMove,
     HanabiState,
-    Held,
+    HandCard,
     Sight,
     TinyHanabi,
     guess_hands,
@@ -152,7 +152,7 @@ def test_what_a_seat_may_not_know_changes_nothing_it_knows(game: HanabiGame) -> 
     assert changed > 5
 
 
-def fits(ranks: int, held: Held, card: int) -> bool:
+def fits(ranks: int, held: HandCard, card: int) -> bool:
     color, rank = divmod(card, ranks)
     return bool(held.colors >> color & 1 and held.ranks >> rank & 1)
 
@@ -318,7 +318,7 @@ def test_the_glance_says_what_hints_mean_and_which_are_good() -> None:
             touched = [
                 n
                 for n, held in enumerate(other)
-                if held.card is not None and name in "RYGWB"[held.card // 5] + str(held.card % 5 + 1)
+                if held.face is not None and name in "RYGWB"[held.face // 5] + str(held.face % 5 + 1)
             ]
             assert card == "none" or int(card) in touched, (kind, name)
             assert verdict in ("good", "bad", "idle")
@@ -343,7 +343,7 @@ def test_a_bot_that_reasons_says_what_its_seat_sees_and_knows() -> None:
         assert tops == " ".join(
             [*(f"{color}{top}" for color, top in stacks.items()), "info", str(sight.info)]
         )
-        cards = [sight.shape.name(held.card) for held in sight.hands[1 - sight.me] if held.card is not None]
+        cards = [sight.shape.name(held.face) for held in sight.hands[1 - sight.me] if held.face is not None]
         assert other.split()[1:] == cards
         assert fit.split()[1:] == [card for card in cards if int(card[1]) == stacks[card[0]] + 1]
         for card, held in zip(own.split()[1:], sight.hands[sight.me], strict=True):

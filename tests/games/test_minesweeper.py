@@ -22,10 +22,10 @@ from ludens.games.boards import neighbours
 from ludens.games.minesweeper import (
     HIDDEN,
     MINE,
+    Codes,
     Minesweeper,
     MinesweeperState,
     MinesweeperView,
-    Seen,
     infer,
     names,
     number_inks,
@@ -45,7 +45,7 @@ def count(mines: tuple[int, ...] | frozenset[int], cell: int, columns: int) -> i
     return sum(touch(cell, mine, columns) for mine in mines)
 
 
-def layouts(rows: int, columns: int, mines: int, seen: Seen) -> list[tuple[int, ...]]:
+def layouts(rows: int, columns: int, mines: int, seen: Codes) -> list[tuple[int, ...]]:
     """Every layout of mines that agrees with what is seen, by trying all."""
     fitting = []
     for layout in combinations(range(rows * columns), mines):
@@ -77,7 +77,7 @@ def opened(state: MinesweeperState, *cells: str) -> MinesweeperState:
 
 
 @st.composite
-def positions(draw: st.DrawFn) -> tuple[int, int, int, Seen]:
+def positions(draw: st.DrawFn) -> tuple[int, int, int, Codes]:
     """A small field with some cells open, mines among them: everything an oracle may be asked about."""
     rows, columns = draw(st.sampled_from([(2, 2), (2, 5), (3, 3), (3, 4), (4, 4), (2, 7)]))
     cells = rows * columns
@@ -91,7 +91,7 @@ def positions(draw: st.DrawFn) -> tuple[int, int, int, Seen]:
 
 
 @given(positions())
-def test_the_oracle_counts_as_brute_force_does(position: tuple[int, int, int, Seen]) -> None:
+def test_the_oracle_counts_as_brute_force_does(position: tuple[int, int, int, Codes]) -> None:
     rows, columns, mines, seen = position
     known, fitting = infer(rows, columns, mines, seen), layouts(rows, columns, mines, seen)
     assert known.layouts == len(fitting)
@@ -105,7 +105,7 @@ def test_the_oracle_counts_as_brute_force_does(position: tuple[int, int, int, Se
 
 
 @given(positions(), st.integers(0, 1000))
-def test_a_drawn_layout_fits_what_is_seen(position: tuple[int, int, int, Seen], seed: int) -> None:
+def test_a_drawn_layout_fits_what_is_seen(position: tuple[int, int, int, Codes], seed: int) -> None:
     rows, columns, mines, seen = position
     drawn = infer(rows, columns, mines, seen).draw(ludens.stream(seed, "test"))
     shown = {cell for cell, code in enumerate(seen) if code == MINE}
@@ -115,7 +115,7 @@ def test_a_drawn_layout_fits_what_is_seen(position: tuple[int, int, int, Seen], 
 def test_every_layout_is_drawn_equally_often() -> None:
     _, state = field("..*.  ....  *..*")
     opened(state, "B2", "B4")
-    known, fitting = infer(3, 4, 3, state.seen), layouts(3, 4, 3, state.seen)
+    known, fitting = infer(3, 4, 3, state.codes), layouts(3, 4, 3, state.codes)
     drawn = [tuple(sorted(known.draw(ludens.stream(n, "test")))) for n in range(300 * len(fitting))]
     assert len(fitting) > 8
     assert set(drawn) == set(fitting)
@@ -171,7 +171,7 @@ def test_a_mine_ends_the_game_and_all_mines_are_shown() -> None:
     assert state.over
     assert state.legal("player") == ()
     assert state.returns == {"player": -1.0}
-    assert {cell for cell, code in enumerate(state.seen) if code == MINE} == {2, 8, 11}
+    assert {cell for cell, code in enumerate(state.codes) if code == MINE} == {2, 8, 11}
     assert "The mine at A3 was opened." in game.view(RenderOptions()).text(state, "player")
     assert state.facts["winner"] is None
 
@@ -188,7 +188,7 @@ def test_the_first_cell(first: str, hits: int) -> None:
         state = opened(game.start(seed), "D4")
         assert len(state.mines or ()) == 40
         lost += state.hit is not None
-        blank += state.seen[27] == 0
+        blank += state.codes[27] == 0
     assert min(1, lost) == hits
     assert (blank == 60) == (first == "open")
 
@@ -224,7 +224,7 @@ def test_certain_moves_and_guesses_are_told_apart() -> None:
     opened(state, "B3")
     assert state.facts["guesses"] == 2
     assert state.facts["survival_chance"] == pytest.approx(1 / 3)
-    assert [names(2, 3)[cell] for cell in infer(2, 3, 2, state.seen).safe] == ["A2"]
+    assert [names(2, 3)[cell] for cell in infer(2, 3, 2, state.codes).safe] == ["A2"]
     taken, risked = opened(state.clone(), "A2"), opened(state.clone(), "A1")
     for after, safe, chance in ((taken, 1, 1 / 3), (risked, 0, 0)):
         assert after.facts["certain_moves"] == 1
@@ -246,7 +246,7 @@ def test_what_is_hidden_is_drawn_anew_and_fits() -> None:
         state = opened(game.start(seed), "B2")
         if state.over:
             continue
-        fitting = layouts(4, 4, 4, state.seen)
+        fitting = layouts(4, 4, 4, state.codes)
         seen = {
             tuple(sorted(state.resample_hidden("player", ludens.stream(n, "t")).mines or ()))
             for n in range(80)
@@ -263,10 +263,10 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     for row, letter in enumerate("ABCDEFGH"):
         for column in range(8):
             name = f"{letter}{column + 1}"
-            seed = next(s for s in range(99) if opened(game.start(s), name).seen[row * 8 + column] > 0)
+            seed = next(s for s in range(99) if opened(game.start(s), name).codes[row * 8 + column] > 0)
             start = game.start(seed)
             state = opened(start, view.format(start, "player").read(f"Action: {name}", start.legal("player")))
-            number = state.seen[row * 8 + column]
+            number = state.codes[row * 8 + column]
             matrix = view.matrix(state)
             shown = [(r, c) for r in range(8) for c in range(8) if matrix[r][c] != HIDDEN]
             assert shown == [(row, column)]

@@ -28,7 +28,7 @@ from ludens.games.pong import (
     Knob,
     Pong,
     PongState,
-    Tracker,
+    PongTracker,
     colours,
     combined,
 )
@@ -144,7 +144,7 @@ def test_without_sticking_every_frame_obeys() -> None:
     state = Pong(sticky=0.0).start(3)
     for letter in "UDSU":
         walk(state, letter)
-        assert state.held[0][0] == letter
+        assert state.turns[0][0] == letter
 
 
 def test_staying_loses_three_to_nothing_as_long_as_the_paper_says() -> None:
@@ -243,7 +243,7 @@ def test_either_side_can_win_and_balls_are_served_without_a_button() -> None:
     for winner, action in (("left", ("T", "UP")), ("right", ("DOWN", "T"))):
         game = Pong(players=2, points=2, sticky=0.0)
         state = game.start(1)
-        tracker = Tracker().sit(game, winner, stream(0, "tracker"))
+        tracker = PongTracker().sit(game, winner, stream(0, "tracker"))
         while not state.over:
             left, right = (tracker.choose(state) if each == "T" else each for each in action)
             both(state, left, right)

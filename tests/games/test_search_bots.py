@@ -7,7 +7,7 @@ import pytest
 import ludens
 from ludens.core.errors import BadOption
 from ludens.games.open_spiel import SpielState
-from ludens.games.reversi import ReversiSearch, cells, discs, moves, score, turned
+from ludens.games.reversi import ReversiSearch, cells, discs, flipped_by, moves, score
 from ludens.games.tic_tac_toe import SEARCH
 from ludens.loop import play
 from tests.support.lines import outcomes
@@ -75,7 +75,7 @@ def test_bitboards_agree_with_open_spiel() -> None:
             action = choose.choice(state.legal(seat))
             state.apply({seat: action})
             if action != "PASS":
-                flips = turned(own, other, named[action])
+                flips = flipped_by(own, other, named[action])
                 assert discs(state, seat) == (own | flips | named[action], other ^ flips)
 
 
@@ -89,7 +89,7 @@ def plain_value(own: int, other: int, depth: int) -> int:
         return -plain_value(other, own, depth - 1)
     values = []
     for cell in cells(moves(own, other)):
-        flips = turned(own, other, cell)
+        flips = flipped_by(own, other, cell)
         values.append(-plain_value(other ^ flips, own | flips | cell, depth - 1))
     return max(values)
 

@@ -183,7 +183,7 @@ def test_refused_exactly_when_not_allowed(seed: int, cell: int, digit: int) -> N
 
 
 def test_a_refusal_names_the_conflicting_digit() -> None:
-    state = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), digits("5.3" + "." * 78), ())
+    state = SudokuState(SudokuPuzzle(tuple(digits("5.3" + "." * 78)), (0,) * 81))
     assert state.refusal("player", "A1=4") == "A1 already holds the digit 5."
     assert state.refusal("player", "A9=3") == "the row of A9 already holds the digit 3, at A3."
     assert state.refusal("player", "I1=5") == "the column of I1 already holds the digit 5, at A1."
@@ -195,7 +195,7 @@ def test_a_refusal_names_the_conflicting_digit() -> None:
 def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
     view = Sudoku().view(RenderOptions())
     assert isinstance(view, SudokuView)
-    blank = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), [0] * 81, ())
+    blank = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81))
     empty = view.image(blank, "player").rgb()  # type: ignore[attr-defined]
     for row, letter in enumerate("ABCDEFGHI"):
         for column in range(9):
@@ -216,7 +216,7 @@ def test_every_cell_is_where_its_name_says_in_matrix_text_and_picture() -> None:
 
 def test_clues_and_placed_digits_differ_in_picture_and_text() -> None:
     given = puzzle(3, 40)
-    early, late = SudokuState(given, list(given.clues), ()), state_of(3, 40)
+    early, late = SudokuState(given), state_of(3, 40)
     cell = given.clues.index(0)
     late.apply({"player": f"{NAMES[cell]}={given.solution[cell]}"})
     early.grid[cell] = given.solution[cell]
@@ -274,7 +274,7 @@ def _after(state: SudokuState, action: str) -> SudokuState:
 
 
 def test_a_cell_without_a_digit_left_ends_the_game() -> None:
-    state = SudokuState(SudokuPuzzle((0,) * 81, (0,) * 81), digits("1234567.." + "." * 72), ())
+    state = SudokuState(SudokuPuzzle(tuple(digits("1234567.." + "." * 72)), (0,) * 81))
     assert state.returns == {"player": 0.0}
     state.apply({"player": "B8=8"})
     assert not state.over
@@ -339,7 +339,7 @@ async def test_the_surest_cell_first_solves_every_grid() -> None:
 def test_a_cell_with_one_digit_left_is_the_surest() -> None:
     solution = puzzle(1, 0).solution
     grid = [0 if cell in (0, 40, 41) else digit for cell, digit in enumerate(solution)]
-    state = SudokuState(SudokuPuzzle(tuple(grid), solution), grid, ())
+    state = SudokuState(SudokuPuzzle(tuple(grid), solution))
     bot = Surest().sit(Sudoku(), "player", stream(0, "bot"))
     assert bot.choose(state) == f"A1={solution[0]}"  # nothing around it is empty
 

@@ -55,7 +55,7 @@ def _image(number: int, k: int) -> bytes:
 def filled(folder: Path, generator: Colours, workers: int) -> str:
     writer = PictureSetWriter(folder, generator.header("colours"))
     fill(writer, generator, 6, workers)
-    assert writer.skipped() == {"000003": "blank"}
+    assert writer.skip_reasons() == {"000003": "blank"}
     return open_set(writer.finish()).hash
 
 
@@ -77,7 +77,7 @@ def test_a_failure_in_a_process_is_told(fails: str, error: type[UsageError], tmp
     writer = PictureSetWriter(tmp_path / "a", generator.header("colours"))
     with pytest.raises(error, match=r"not a picture|ended with code 7; what it made is kept"):
         fill(writer, generator, 6, 2)
-    assert writer.written() <= {"000000", "000001", "000003", "000004", "000005"}
+    assert writer.written_ids() <= {"000000", "000001", "000003", "000004", "000005"}
     assert not (tmp_path / "a" / "manifest.jsonl").exists()
 
 
@@ -107,11 +107,11 @@ def test_a_killed_command_continues(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="not finished"):
         open_set(folder)
     generator = Colours()
-    kept = PictureSetWriter(folder, generator.header("colours")).written()
+    kept = PictureSetWriter(folder, generator.header("colours")).written_ids()
     assert len(kept) == 2
     gate.touch()
     time.sleep(1.0)
-    later = PictureSetWriter(folder, generator.header("colours")).written()
+    later = PictureSetWriter(folder, generator.header("colours")).written_ids()
     assert len(later) <= len(kept) + 2  # each process ends after the entry it was at
     assert filled(folder, generator, 1) == filled(tmp_path / "whole", generator, 2)
 

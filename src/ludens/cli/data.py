@@ -39,7 +39,7 @@ def _make_set(
     with removed_if_bad(folder):
         writer = PictureSetWriter(folder, generator.header(folder.name.lower()))
         fill(writer, generator, count, workers or generator.workers(), _SetProgress(name, count))
-    skipped = writer.skipped()
+    skipped = writer.skip_reasons()
     _print_set(open_set(writer.finish()), str(folder), json, skipped=skipped)
     if skipped and not json:
         print(f"skipped: {len(skipped)} ({', '.join(sorted(set(skipped.values())))})")

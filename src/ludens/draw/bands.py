@@ -44,8 +44,8 @@ _number = struct.Struct(">I").pack
 _serials = count()
 
 
-class Chunk:
-    """A part of a file, of a multiple of three bytes: the Base64 of a file is that of its chunks, joined.
+class FilePart:
+    """A part of a file, of a multiple of three bytes: the Base64 of a file is that of its parts, joined.
 
     Attributes:
         adler: The Adler-32 checksum of the lines in it.
@@ -73,7 +73,7 @@ class Band:
         self.serial = next(_serials)
         self._digest = b""
         self._tail: blake2b | None = None
-        self._compressed: dict[bool, Chunk] = {}
+        self._compressed: dict[bool, FilePart] = {}
 
     @property
     def array(self) -> Pixels:
@@ -91,7 +91,7 @@ class Band:
             self._tail = hasher(self.pixels[start:])
         return self._tail
 
-    def compressed(self, fast: bool) -> Chunk:
+    def compressed(self, fast: bool) -> FilePart:
         """The lines as deflate blocks that refer to no other band.
 
         Args:
@@ -103,7 +103,7 @@ class Band:
             library = isal_zlib if fast else zlib
             deflate = library.compressobj(_ISAL_LEVEL if fast else _ZLIB_LEVEL, zlib.DEFLATED, _RAW_DEFLATE)
             blocks = deflate.compress(lines.data) + deflate.flush(zlib.Z_FULL_FLUSH)
-            self._compressed[fast] = Chunk(_image_data(blocks), library.adler32(lines.data))
+            self._compressed[fast] = FilePart(_image_data(blocks), library.adler32(lines.data))
         return self._compressed[fast]
 
 
@@ -174,7 +174,7 @@ def has_isal() -> bool:
     return isal_zlib is not None
 
 
-def png_chunks(bands: Sequence[Band], palette: bytes, fast: bool | None = None) -> Sequence[Chunk]:
+def png_parts(bands: Sequence[Band], palette: bytes, fast: bool | None = None) -> Sequence[FilePart]:
     """The parts of a palette PNG without filters, which drawn pictures do not need.
 
     Args:
@@ -183,23 +183,23 @@ def png_chunks(bands: Sequence[Band], palette: bytes, fast: bool | None = None) 
         fast: True for isal, False for zlib, None for isal where it is installed.
     """
     use_isal = fast is not False and isal_zlib is not None
-    low, high, height, width, chunks = 1, 0, 0, bands[0].width, []
+    low, high, height, width, parts = 1, 0, 0, bands[0].width, []
     for band in bands:
-        chunks.append(chunk := band.compressed(use_isal))
+        parts.append(part := band.compressed(use_isal))
         # as if all lines were checked at once
-        high += (chunk.adler >> 16) + (width + 1) * band.rows * (low - 1)
-        low += (chunk.adler & 0xFFFF) - 1
+        high += (part.adler >> 16) + (width + 1) * band.rows * (low - 1)
+        low += (part.adler & 0xFFFF) - 1
         height += band.rows
     checksum = struct.pack(">HH", high % _ADLER_BASE, low % _ADLER_BASE)
-    end = Chunk(_image_data(_LAST_BLOCK + checksum) + _chunk(b"IEND", b""))
-    return [_png_start(width, height, palette), *chunks, end]
+    end = FilePart(_image_data(_LAST_BLOCK + checksum) + _chunk(b"IEND", b""))
+    return [_png_start(width, height, palette), *parts, end]
 
 
 @lru_cache(maxsize=64)
-def _png_start(width: int, height: int, palette: bytes) -> Chunk:
+def _png_start(width: int, height: int, palette: bytes) -> FilePart:
     header = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
     colours = _chunk(b"PLTE", palette)
-    return Chunk(b"\x89PNG\r\n\x1a\n" + header + colours + _image_data(_ZLIB_HEADER))
+    return FilePart(b"\x89PNG\r\n\x1a\n" + header + colours + _image_data(_ZLIB_HEADER))
 
 
 def _image_data(body: bytes) -> bytes:

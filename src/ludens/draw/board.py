@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ludens.draw.pieces import SpriteSheet
 from ludens.draw.sprites import Overlay, Sprite
 
 STYLES = ("squares", "checkered", "lines", "points")
-MAX_CACHED = 32
+MAX_CACHED = 64
 _STARS = {9: (2, 4, 6), 13: (3, 6, 9), 15: (3, 7, 11), 19: (3, 9, 15)}
 
 Labels = tuple[str, ...]
@@ -120,10 +120,9 @@ def draw_board(
     style: str = "squares",
     labels: str = "lb",
     box: Box | None = None,
-    ground: str = "page",
     size: tuple[int, int] | None = None,
 ) -> Board:
-    """A board, drawn at the first call and cached by the sprite sheet.
+    """A board, drawn at the first call and then cached.
 
     Args:
         sheet: The sprites to draw with.
@@ -135,21 +134,14 @@ def draw_board(
             (pieces on the intersections of lines, as in go).
         labels: The sides with labels: any of l, r, t and b.
         box: The part (x, y, w, h) of the picture for grid and labels; the whole of it unless given.
-        ground: The colour around the grid.
         size: Width and height of the picture; a square of the sheet's size unless given.
     """
     marks = tuple(row_labels or ()), tuple(column_labels or ())
-    key = ("board", rows, columns, marks, style, labels, box, ground, size)
-    board = sheet.cache.get(key)
-    if not isinstance(board, Board):
-        if len(sheet.cache) >= MAX_CACHED:
-            sheet.cache.clear()
-        size = size or (sheet.size, sheet.size)
-        board = _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), ground, size)
-        sheet.cache[key] = board
-    return board
+    size = size or (sheet.size, sheet.size)
+    return _draw(sheet, rows, columns, *marks, style, labels, box or (0, 0, *size), size)
 
 
+@lru_cache(maxsize=MAX_CACHED)
 def _draw(
     sheet: SpriteSheet,
     rows: int,
@@ -159,7 +151,6 @@ def _draw(
     style: str,
     labels: str,
     box: Box,
-    ground: str,
     size: tuple[int, int],
 ) -> Board:
     if style not in STYLES:
@@ -183,7 +174,7 @@ def _draw(
         raise BadOption(f"a board of {rows} by {columns} does not fit into {box[2]} by {box[3]} pixels.")
     x = box[0] + pad + left + (inner_w - cell * columns) // 2
     y = box[1] + pad + top + (inner_h - cell * rows) // 2
-    base = Canvas(sheet, ground, *size)
+    base = Canvas(sheet, "page", *size)
     board = Board(sheet, rows, columns, style, x, y, cell, base)
     _grid(board)
     width, height = cell * columns, cell * rows

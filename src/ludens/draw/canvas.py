@@ -10,7 +10,6 @@ from PIL import Image, ImageDraw
 
 from ludens.core.errors import BadOption
 from ludens.draw import fonts
-from ludens.draw.palette import Pixels
 from ludens.draw.picture import Picture
 from ludens.draw.pieces import SpriteSheet
 from ludens.draw.sprites import Overlay, Sprite
@@ -41,12 +40,8 @@ class Canvas:
 
     def copy(self) -> Canvas:
         """An independent copy."""
-        return self.with_pixels(self.pixels.copy())
-
-    def with_pixels(self, pixels: Pixels) -> Canvas:
-        """A canvas like this one with other pixels of the same size."""
         canvas = object.__new__(Canvas)
-        canvas.sheet, canvas.ground, canvas.pixels = self.sheet, self.ground, pixels
+        canvas.sheet, canvas.ground, canvas.pixels = self.sheet, self.ground, self.pixels.copy()
         canvas.width, canvas.height = self.width, self.height
         return canvas
 
@@ -174,14 +169,14 @@ class Canvas:
         behind = self.ground if ground is None else ground
         r = min(self.sheet.px(8) if radius is None else radius, w // 2, h // 2)
         self.fill(x, y, w, h, colour)
+        if r < 1:
+            return
         for cx, cy, dx, dy in (
             (x, y, 1, 1),
             (x + w - r, y, 0, 1),
             (x, y + h - r, 1, 0),
             (x + w - r, y + h - r, 0, 0),
         ):
-            if r < 1:
-                break
 
             def paint(draw: ImageDraw.ImageDraw, s: float, dx: int = dx, dy: int = dy) -> None:
                 d, left, top = 2 * r * s, (dx - 1) * r * s, (dy - 1) * r * s
@@ -189,21 +184,12 @@ class Canvas:
 
             self.place(self.sheet.sprite(("corner", colour, dx, dy), r, r, behind, paint), cx, cy)
 
-    def panel(
-        self,
-        x: int,
-        y: int,
-        w: int,
-        h: int,
-        title: str = "",
-        colour: str = "panel",
-        ground: str | None = None,
-    ) -> Box:
+    def panel(self, x: int, y: int, w: int, h: int, title: str = "") -> Box:
         """A rounded panel with an optional bold title; returns the box (x, y, w, h) left inside it."""
-        self.rounded(x, y, w, h, colour, ground)
+        self.rounded(x, y, w, h, "panel")
         pad, head = self.sheet.px(12), 0
         if title:
             px = self.sheet.font_px(15)
             head = round(px * 1.6)
-            self.text(x + pad, y + pad, title, px, "ink", colour, "lt", bold=True, room=max(1, w - 2 * pad))
+            self.text(x + pad, y + pad, title, px, "ink", "panel", "lt", bold=True, room=max(1, w - 2 * pad))
         return x + pad, y + pad + head, max(0, w - 2 * pad), max(0, h - 2 * pad - head)

@@ -39,6 +39,11 @@ def parse(text: str) -> RGB:
     return value >> 16, value >> 8 & 255, value & 255
 
 
+def hex_name(colour: RGB) -> str:
+    """The name `#rrggbb` of a colour: what `parse` reads."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
 def mix(a: RGB, b: RGB, part: int, whole: int) -> RGB:
     """`a` moved `part/whole` of the way to `b`."""
     rest, half = whole - part, whole // 2
@@ -104,17 +109,17 @@ class Palette:
     """A fixed colour table with exact and nearest lookup.
 
     Args:
-        named: Every colour of the theme, with "ink", "muted", "page" and "panel" among them.
+        theme: Every colour of the theme by name, with "ink", "muted", "page" and "panel" among them.
         inks: Colours that will be drawn with.
         grounds: Colours that will be drawn upon.
     """
 
-    def __init__(self, named: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]) -> None:
-        entries = [*named.values(), BLACK, WHITE, *inks, *grounds]
+    def __init__(self, theme: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]) -> None:
+        entries = [*theme.values(), BLACK, WHITE, *inks, *grounds]
         for colour in (edge_of, visible):
             entries += [colour(ink, ground) for ink, ground in product(inks, grounds)]
         entries = list(dict.fromkeys(entries))[:256]
-        pairs = _edge_pairs(named, inks, grounds)
+        pairs = _edge_pairs(theme, inks, grounds)
         blends = [mix(ink, ground, part, whole) for part, whole in _BLEND_LEVELS for ink, ground in pairs]
         entries += _distinct(entries, list(dict.fromkeys(blends)), 256 - len(entries))
         self._table = np.array(entries, np.int32)
@@ -125,11 +130,7 @@ class Palette:
     def index(self, colour: RGB) -> int:
         """The entry of a colour, or the nearest there is."""
         index = self._exact.get(colour)
-        return int(self.nearest(np.array([colour], np.uint8))[0]) if index is None else index
-
-    def nearest(self, colours: Pixels) -> Pixels:
-        """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
-        return _nearest(colours, self._table)
+        return int(_nearest(np.array([colour], np.uint8), self._table)[0]) if index is None else index
 
     def quantise(self, rgb: Pixels) -> Pixels:
         """Palette indices of an RGB image of shape (height, width, 3)."""
@@ -139,7 +140,7 @@ class Palette:
         """256 entries from ground (0) to ink (255), to turn a coverage mask into indices."""
         levels = np.arange(256, dtype=np.int32)[:, None]
         blend = (np.array(ground, np.int32) * (255 - levels) + np.array(ink, np.int32) * levels + 127) // 255
-        return self.nearest(blend.astype(np.uint8))
+        return _nearest(blend.astype(np.uint8), self._table)
 
 
 def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
@@ -152,6 +153,7 @@ def nearest_indices(rgb: Pixels, colours: NDArray[np.integer[Any]]) -> Pixels:
 
 
 def _nearest(colours: Pixels, table: NDArray[np.int32]) -> Pixels:
+    """The nearest entries for an (n, 3) array of colours; the lower number wins a tie."""
     out = np.empty(len(colours), np.uint8)
     for start in range(0, len(colours), 4096):
         part = colours[start : start + 4096].astype(np.int32)
@@ -170,10 +172,10 @@ def _square_distance(colours: NDArray[np.int32], table: NDArray[np.int32]) -> ND
 
 
 def _edge_pairs(
-    named: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]
+    theme: Mapping[str, RGB], inks: Sequence[RGB], grounds: Sequence[RGB]
 ) -> list[tuple[RGB, RGB]]:
     """The colour pairs that meet at edges, most visible first: text, outlines, fills, letters."""
-    pairs = [(named[ink], named[ground]) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
+    pairs = [(theme[ink], theme[ground]) for ink, ground in product(("ink", "muted"), ("page", "panel"))]
     pairs += [(edge_of(ink, ground), ground) for ink, ground in product(inks, grounds)]
     pairs += product(inks, grounds)
     pairs += [(ink, letter_on(ink)) for ink in inks]
@@ -187,15 +189,15 @@ def _distinct(entries: list[RGB], blends: list[RGB], count: int) -> list[RGB]:
         return []
     candidates = np.array(blends, np.int32, order="F")  # each channel contiguous
     gap = _square_distance(candidates, np.array(entries, np.int32)).min(1)
-    chosen: list[RGB] = []
+    additions: list[RGB] = []
     for near in _MIN_DISTANCES:
         at = 0
-        while len(chosen) < count:
+        while len(additions) < count:
             far = gap[at:] > near * near
             ahead = int(far.argmax())
             if not far[ahead]:
                 break
             at += ahead
-            chosen.append(blends[at])
+            additions.append(blends[at])
             np.minimum(gap, _square_distance(candidates, candidates[at : at + 1])[:, 0], out=gap)
-    return chosen
+    return additions

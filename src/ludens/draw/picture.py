@@ -15,7 +15,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ludens.core.errors import BadFile, BadOption
 from ludens.draw import fonts
-from ludens.draw.bands import Band, Chunk, join_bands, png_chunks, split_bands
+from ludens.draw.bands import Band, FilePart, join_bands, png_parts, split_bands
 from ludens.draw.palette import Pixels, nearest_indices
 
 MAX_PIXELS = 1 << 26
@@ -181,19 +181,19 @@ class Picture:
         assert self._encoded is not None
         return self._encoded
 
-    def _encode(self) -> Sequence[Chunk]:
+    def _encode(self) -> Sequence[FilePart]:
         """Write the file and hold it instead of the pixels; returns its parts."""
         _ = self.hash  # the pixels are at hand now
-        chunks = self._chunks()
-        self._encoded = b"".join([chunk.data for chunk in chunks]), "image/png"
+        parts = self._parts()
+        self._encoded = b"".join([part.data for part in parts]), "image/png"
         # the file is about 15 times smaller, and many pictures may be held at once
         self._decoded = self._bands = None
-        return chunks
+        return parts
 
     def data_uri(self) -> str:
         """`data:image/...;base64,...` of the encoded file, as chat APIs take it."""
         if self._encoded is None:
-            return "".join(["data:image/png;base64,", *[chunk.base64 for chunk in self._encode()]])
+            return "".join(["data:image/png;base64,", *[part.base64 for part in self._encode()]])
         data, mime = self._encoded
         return f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"
 
@@ -206,16 +206,16 @@ class Picture:
         """
         if fast is None and self.encoded()[1] == "image/png":
             return self.encoded()[0]
-        return b"".join([chunk.data for chunk in self._chunks(fast)])
+        return b"".join([part.data for part in self._parts(fast)])
 
-    def _chunks(self, fast: bool | None = None) -> Sequence[Chunk]:
+    def _parts(self, fast: bool | None = None) -> Sequence[FilePart]:
         """The parts of a PNG file."""
         split = self._split()
         if isinstance(split, np.ndarray):
             out = io.BytesIO()
             Image.fromarray(split).save(out, "PNG", compress_level=1)
-            return [Chunk(out.getvalue())]
-        return png_chunks(split.bands, split.palette.tobytes(), fast)
+            return [FilePart(out.getvalue())]
+        return png_parts(split.bands, split.palette.tobytes(), fast)
 
     def jpeg(self) -> bytes:
         """The picture as a JPEG file."""

@@ -56,9 +56,9 @@ class SpriteSheet(SpriteCache):
 
         return self._paint(px, px, ground, paint)
 
-    def stone(self, hue: str, px: int, ground: str, letter: str = "") -> Sprite:
+    def stone(self, hue: str, px: int, ground: str) -> Sprite:
         """A token in the theme's shape for stones."""
-        return self.token(hue, px, ground, letter, self.theme.shape("stone"))
+        return self.token(hue, px, ground, "", self.theme.shape("stone"))
 
     @cached
     def mark(self, kind: str, hue: str, px: int, ground: str) -> Sprite:
@@ -182,9 +182,7 @@ class SpriteSheet(SpriteCache):
         def paint(draw: ImageDraw, s: float) -> None:
             w, h = width * s, height * s
             face, ink = self.rgb("white"), self.rgb("red" if symbol in ("♥", "♦") else "black")
-            _card_base(
-                draw, w, h, face, edge_of(self.rgb("white"), self.rgb(ground)), max(1.5, height * 0.012) * s
-            )
+            _card_base(draw, w, h, face, self.rgb(ground), max(1.5, height * 0.012) * s)
             if not symbol:
                 letters(draw, rank, w / 2, h / 2, w * 0.7, h * 0.5, ink)
                 return
@@ -197,27 +195,20 @@ class SpriteSheet(SpriteCache):
         return self._paint(width, height, ground, paint)
 
     @cached
-    def card_back(self, height: int, ground: str, hue: str = "blue") -> Sprite:
+    def card_back(self, height: int, ground: str) -> Sprite:
         """A card face down."""
         width = round(height * CARD_SHAPE)
 
         def paint(draw: ImageDraw, s: float) -> None:
-            w, h, fill = width * s, height * s, self.rgb(hue)
-            _card_base(
-                draw,
-                w,
-                h,
-                self.rgb("white"),
-                edge_of(self.rgb("white"), self.rgb(ground)),
-                max(1.5, height * 0.012) * s,
-            )
+            w, h, fill, white = width * s, height * s, self.rgb("blue"), self.rgb("white")
+            _card_base(draw, w, h, white, self.rgb(ground), max(1.5, height * 0.012) * s)
             gap = h * 0.05
             draw.rounded_rectangle((gap, gap, w - 1 - gap, h - 1 - gap), w * 0.05, fill=fill)
             step = h * 0.1
             for row in range(1, 9):
                 for column in range(1, 6):
                     x, y = w / 2 + (column - 3) * step, h / 2 + (row - 4.5) * step
-                    fill_shape(draw, "diamond", x, y, step * 0.3, mix(fill, self.rgb("white"), 2, 5))
+                    fill_shape(draw, "diamond", x, y, step * 0.3, mix(fill, white, 2, 5))
 
         return self._paint(width, height, ground, paint)
 
@@ -250,7 +241,7 @@ class SpriteSheet(SpriteCache):
         def paint(draw: ImageDraw, s: float) -> None:
             w, h = width * s, height * s
             fill = self.rgb(hue) if hue else self.rgb("gray")
-            _card_base(draw, w, h, fill, edge_of(fill, self.rgb(ground)), max(1.5, height * 0.02) * s)
+            _card_base(draw, w, h, fill, self.rgb(ground), max(1.5, height * 0.02) * s)
             pips = may_hues is not None or may_ranks is not None
             letter = self.theme.letter(hue) if hue else ""
             centre = h * (0.31 if pips else 0.47)
@@ -307,11 +298,9 @@ class SpriteSheet(SpriteCache):
         return self._paint(width, height, ground, paint)
 
     @cached
-    def wire(
-        self, hue: str, width: int, height: int, ground: str, cut: bool = False, letter: str = ""
-    ) -> Sprite:
+    def wire(self, hue: str, width: int, height: int, ground: str, cut: bool = False) -> Sprite:
         """A wire between two sockets along the longer side, with a gap in the middle if cut."""
-        fill, mark = self.rgb(hue), letter or self.theme.letter(hue)
+        fill, mark = self.rgb(hue), self.theme.letter(hue)
         long, thick = max(width, height), min(width, height)
 
         def paint(draw: ImageDraw, s: float) -> None:
@@ -345,9 +334,9 @@ class SpriteSheet(SpriteCache):
         return self._paint(width, height, ground, paint)
 
 
-def _card_base(draw: ImageDraw, width: float, height: float, fill: RGB, edge: RGB, line: float) -> None:
+def _card_base(draw: ImageDraw, width: float, height: float, fill: RGB, ground: RGB, line: float) -> None:
     radius = min(width, height) * 0.1
-    draw.rounded_rectangle((0, 0, width - 1, height - 1), radius, fill=edge)
+    draw.rounded_rectangle((0, 0, width - 1, height - 1), radius, fill=edge_of(fill, ground))
     inside = (line, line, width - 1 - line, height - 1 - line)
     draw.rounded_rectangle(inside, max(1.0, radius - line), fill=fill)
 

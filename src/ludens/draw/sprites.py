@@ -93,8 +93,6 @@ class SpriteCache:
             [theme.colour(name) for name in (DEFAULT_INKS if inks is None else inks)],
             [theme.colour(name) for name in (GROUNDS if grounds is None else grounds)],
         )
-        self.cache: dict[Hashable, object] = {}
-        """Free for callers: boards, and what views compute from sprites."""
         self._sprites: dict[Hashable, Any] = {}
         self._bytes = 0
         self._index: dict[str, int] = {}

@@ -169,9 +169,9 @@ def _readable(colour: RGB, grounds: list[RGB], towards: RGB) -> RGB:
 
 def _random_theme(seed: int) -> Theme:
     rng, classic = stream(seed, "theme"), get_theme("classic")
-    chosen = dict(zip((*GROUNDS, "line"), map(parse, rng.choice(_BOARDS)), strict=True))
+    board = dict(zip((*GROUNDS, "line"), map(parse, rng.choice(_BOARDS)), strict=True))
     rotation, wash = _jitter(rng, 0.025), _jitter(rng, 0.03)
-    colours = {name: shade(rgb, rotation, wash, _jitter(rng, 0.012)) for name, rgb in chosen.items()}
+    colours = {name: shade(rgb, rotation, wash, _jitter(rng, 0.012)) for name, rgb in board.items()}
     dark_page = contrast(colours["page"], WHITE) > contrast(colours["page"], BLACK)
     towards = WHITE if dark_page else BLACK
     grounds = [colours[name] for name in GROUNDS]

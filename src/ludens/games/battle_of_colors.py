@@ -117,10 +117,10 @@ class BattleCommonWelfare(Walker):
 
         return (state.cells[min((RED_BLOCK, BLUE_BLOCK), key=effort)],)
 
-    def seen(self, state: GridState) -> list[str]:
-        return [*super().seen(state), *map(str, state.counts[:2])]
+    def sights(self, state: GridState) -> list[str]:
+        return [*super().sights(state), *map(str, state.counts[:2])]
 
-    def weighed(self, state: GridState) -> str:
+    def comparison(self, state: GridState) -> str:
         """Each block with the steps of red and blue to it, and the block that is the goal."""
         blocks = [state.cells[block] for block in (RED_BLOCK, BLUE_BLOCK)]
         ways = [f"{grid.name(block)} {' '.join(map(str, _ways(state, block)))}" for block in blocks]
@@ -129,8 +129,8 @@ class BattleCommonWelfare(Walker):
 
 
 def _ways(state: GridState, cell: int) -> tuple[int, int]:
-    there = state.plane.distance[cell]
-    return there[state.cells[grid.RED]], there[state.cells[grid.BLUE]]
+    distances = state.plane.distance[cell]
+    return distances[state.cells[grid.RED]], distances[state.cells[grid.BLUE]]
 
 
 @dataclass

@@ -90,16 +90,12 @@ class Breakthrough(BoardGame):
         return best_actions(str(state.spiel), self, state.to_act == ("black",), _LEVEL_DEPTH)
 
     def candidates(self, first: SpielState, random: Stream) -> Iterator[SpielState]:
-        state = self._first()
-        for done in first.spiel.full_history():
-            name = self.action_name(state.spiel, done.player, done.action)
-            state.apply({state.to_act[0]: self._mirrored(name)})
+        state, columns = self._first(), ascii_lowercase[: self.columns]
+        mirror = str.maketrans(columns, columns[::-1])
+        for move in first.spiel.full_history():
+            name = self.action_name(state.spiel, move.player, move.action)
+            state.apply({state.to_act[0]: name.translate(mirror)})
         yield state
-
-    def _mirrored(self, move: str) -> str:
-        """A move with left and right exchanged."""
-        columns = ascii_lowercase[: self.columns]
-        return move.translate(str.maketrans(columns, columns[::-1]))
 
 
 _LEVEL_DEPTH = 5
@@ -185,8 +181,8 @@ class PawnSearch(Negamax[Pawns, Cells]):
         rest = other ^ pawn
         if not rest:
             return WON
-        taken = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
-        return max(value, taken)
+        after_capture = max(own_row, last - other_row) - _foremost(rest, not down, last, columns)
+        return max(value, after_capture)
 
     def moves(self, position: Pawns) -> list[Cells]:
         """Every move, the most advanced pawns first: they decide races and prune most."""

@@ -80,12 +80,15 @@ def notations(spiel: Any) -> dict[str, str]:
     return moves
 
 
+At = tuple[int, int]
+"""File and rank of a square, from 0."""
+
 _FILES = "abcdefgh"
 _SQUARES = tuple((file, rank) for rank in range(8) for file in range(8))
 
 
-def _named(start: tuple[int, int], end: tuple[int, int], promoted: str = "") -> str:
-    return "".join(f"{_FILES[file]}{rank + 1}" for file, rank in (start, end)) + promoted
+def _name(at: At) -> str:
+    return f"{_FILES[at[0]]}{at[1] + 1}"
 
 
 def _reaches(across: int, along: int) -> bool:
@@ -94,14 +97,14 @@ def _reaches(across: int, along: int) -> bool:
 
 
 _MOVES = tuple(
-    _named(start, end)
+    _name(start) + _name(end)
     for start in _SQUARES
     for end in _SQUARES
     if _reaches(abs(start[0] - end[0]), abs(start[1] - end[1]))
 )
 _PROMOTIONS = {
     seat: tuple(
-        _named((file, rank), (to, last), piece)
+        _name((file, rank)) + _name((to, last)) + piece
         for file in range(8)
         for to in range(max(0, file - 1), min(8, file + 2))
         for piece in "qrbn"
@@ -113,7 +116,7 @@ _ACTION_NAMES: dict[tuple[int, int], str] = {}
 """By player and number, without moves to the last rank: there, the piece decides whether it is promoted."""
 
 _LEVEL_DEPTH, _PAWN = 2, 100
-"""Depth of the search that says whether an opening is level, and the lead that it must not find."""
+"""Depth of the search that judges openings, and the lead from which on one is not level."""
 _FEN = re.compile(
     r"(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] "
     r"(?:-|(?=[KQkq])K?Q?k?q?) (?:-|[a-h][36]) \d{1,4} \d{1,4}"
@@ -232,10 +235,7 @@ class ChessView(ChequeredView):
 
     def clickable(self) -> list[str]:
         """Promotions included: from the second last rank to the last, at most one file aside."""
-        files = [(a, b) for a in _FILES for b in _FILES if abs(ord(a) - ord(b)) <= 1]
-        ranks = ((7, 8), (2, 1))
-        promotions = [f"{a}{r}{b}{last}{piece}" for r, last in ranks for a, b in files for piece in "qrbn"]
-        return [*self._answers, *promotions]
+        return [*self._answers, *_PROMOTIONS["white"], *_PROMOTIONS["black"]]
 
     def matrix(self, state: SpielState) -> Matrix:
         return self.decode(ranks(state.spiel.board().to_fen()))
@@ -257,10 +257,10 @@ class ChessView(ChequeredView):
     def scatter(self, random: Stream) -> Matrix:
         """At most as many pieces of a kind as a game starts with, on any squares."""
         men = [sign * n for sign in (1, -1) for n, piece in enumerate(_NAMES, 1) for _ in range(_MOST[piece])]
-        chosen = random.sample(men, random.between(0, len(men)))
+        pieces = random.sample(men, random.between(0, len(men)))
         cells = [0] * 64
-        for cell, man in zip(random.sample(range(64), len(chosen)), chosen, strict=True):
-            cells[cell] = man
+        for cell, piece in zip(random.sample(range(64), len(pieces)), pieces, strict=True):
+            cells[cell] = piece
         return [cells[row * 8 : row * 8 + 8] for row in range(8)]
 
     def piece(self, row: int, column: int, code: int) -> Sprite | None:
@@ -278,9 +278,8 @@ _CLOCKWISE = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 
 _KNIGHT = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 _OWN = "own"
 
-At = tuple[int, int]
-Seen = tuple[str, str]
-"""A square, and what is there: nothing, `own` for an own piece, or the name of an enemy."""
+Square = tuple[str, str]
+"""The name of a square and its content: nothing, `own` for an own piece, or the name of an enemy."""
 
 
 @dataclass(frozen=True)
@@ -288,17 +287,19 @@ class KingSight:
     """Squares and pieces around a king."""
 
     king: str
-    lines: list[list[Seen]]
-    """Outwards in each of eight directions, clockwise from above: up to an enemy, or the piece behind an own
-    one, which an enemy there may pin. Directions without a square are left out."""
-    jumps: list[Seen]
+    lines: list[list[Square]]
+    """The squares in each of eight directions, clockwise from above: up to the first enemy, or the first
+    piece behind an own one, which it may pin. Directions without a square are left out."""
+    jumps: list[Square]
     """Where a knight would be one jump away; enemies that are none are left out."""
     attackers: list[str]
     """Squares of those that give check."""
 
     def text(self, pointers: Mapping[str, str]) -> str:
         """In words, square by square, so that each is looked at in turn and pointed at."""
-        pointed = ([(pointers[at], what) for at, what in squares] for squares in (*self.lines, self.jumps))
+        pointed = (
+            [(pointers[at], content) for at, content in squares] for squares in (*self.lines, self.jumps)
+        )
         *lines, jumps = (" ".join(word for pair in pairs for word in pair if word) for pairs in pointed)
         verdict = " ".join(["check", *self.attackers]) if self.attackers else "safe"
         king = f"king {pointers[self.king]} {self.king}"
@@ -310,39 +311,41 @@ def sight(fen: str) -> KingSight:
     pieces = {at: piece for at, piece in board.items() if piece != "."}
     white = fen.split()[1] == "w"
     x, y = next(at for at, piece in pieces.items() if piece == ("K" if white else "k"))
-    there = {at: _what(pieces.get(at), white) for at in board}
+    contents = {at: _content(pieces.get(at), white) for at in board}
     rays = ([(x + dx * far, y + dy * far) for far in range(1, 8)] for dx, dy in _CLOCKWISE)
-    lines = [list(_until_hidden(ray, there)) for ray in rays]
+    lines = [list(_until_hidden(ray, contents)) for ray in rays]
     knight = NAMES["n"]
-    jumps = [at for dx, dy in _KNIGHT if (at := (x + dx, y + dy)) in there]
-    taken = [[at for at in line if at in pieces] for line in lines]
+    jumps = [at for dx, dy in _KNIGHT if (at := (x + dx, y + dy)) in contents]
+    occupied = [[at for at in line if at in pieces] for line in lines]
     forward = 1 if white else -1
-    attackers = [at for at, *_ in filter(None, taken) if _attacks(there[at], at[0] - x, at[1] - y, forward)]
-    attackers += [at for at in jumps if there[at] == knight]
+    attackers = [
+        at for at, *_ in filter(None, occupied) if _attacks(contents[at], at[0] - x, at[1] - y, forward)
+    ]
+    attackers += [at for at in jumps if contents[at] == knight]
     return KingSight(
         _name((x, y)),
-        [[(_name(at), there[at]) for at in line] for line in lines if line],
-        [(_name(at), knight if there[at] == knight else "") for at in jumps],
+        [[(_name(at), contents[at]) for at in line] for line in lines if line],
+        [(_name(at), knight if contents[at] == knight else "") for at in jumps],
         list(map(_name, attackers)),
     )
 
 
-def _what(piece: str | None, white: bool) -> str:
+def _content(piece: str | None, white: bool) -> str:
     if piece is None:
         return ""
     return NAMES[piece.lower()] if piece.islower() == white else _OWN
 
 
-def _until_hidden(line: Iterable[At], there: Mapping[At, str]) -> Iterator[At]:
+def _until_hidden(line: Iterable[At], contents: Mapping[At, str]) -> Iterator[At]:
     """The squares of a line on the board up to an enemy, or to the piece behind an own one."""
     behind_own = False
     for at in line:
-        if at not in there:
+        if at not in contents:
             return
         yield at
-        if there[at] == _OWN and not behind_own:
+        if contents[at] == _OWN and not behind_own:
             behind_own = True
-        elif there[at]:
+        elif contents[at]:
             return
 
 
@@ -352,10 +355,6 @@ def _attacks(enemy: str, dx: int, dy: int, forward: int) -> bool:
     if enemy == NAMES["p"]:
         return abs(dx) == 1 and dy == forward
     return enemy in (NAMES["q"], NAMES["r" if 0 in (dx, dy) else "b"])
-
-
-def _name(at: At) -> str:
-    return f"{_FILES[at[0]]}{at[1] + 1}"
 
 
 VALUES = {"p": 100, "n": 315, "b": 330, "r": 500, "q": 920, "k": 0}
@@ -412,7 +411,7 @@ class ChessSearch(Negamax[Any, int]):
         standing = white if position.current_player() == 1 else -white
         if standing >= beta or depth <= -4:
             return standing, []
-        return standing, [action for action, taken in _ordered(position) if taken]
+        return standing, [action for action, capture in _ordered(position) if capture]
 
     def make(self, position: Any, move: int) -> Any:
         return position.child(move)
@@ -433,8 +432,8 @@ def _ordered(spiel: Any) -> list[tuple[int, int]]:
     captures = []
     for action in spiel.legal_actions():
         move = move_of(action, board)
-        taken = 0 if move.is_castling() else values.get(board.at(move.to_square).type, 0)
-        captures.append((action, taken + values.get(move.promotion_type, 0)))
+        capture = 0 if move.is_castling() else values.get(board.at(move.to_square).type, 0)
+        captures.append((action, capture + values.get(move.promotion_type, 0)))
     return sorted(captures, key=itemgetter(1), reverse=True)
 
 

@@ -81,10 +81,10 @@ class CoinCommonWelfare(_OwnCoin):
     kind = "bot/common_welfare"
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        [goal], here = self.goals(state), state.cells[self.me]
+        [goal], cell = self.goals(state), state.cells[self.me]
         steps, after = around(state.plane, goal, state.cells[BLUE_COIN - self.me]), state.plane.after
-        shortest = min(steps[after[action][here]] for action in ACTIONS)
-        return tuple(action for action in ACTIONS if steps[after[action][here]] == shortest)
+        shortest = min(steps[after[action][cell]] for action in ACTIONS)
+        return tuple(action for action in ACTIONS if steps[after[action][cell]] == shortest)
 
 
 @dataclass
@@ -105,9 +105,9 @@ class CoinOptimal(_OwnCoin):
     kind = "bot/optimal"
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        direct, here = super().choices(state), state.cells[self.me]
+        direct, cell = super().choices(state), state.cells[self.me]
         other = state.cells[BLUE_COIN - self.me]
-        return tuple(action for action in direct if state.plane.after[action][here] != other) or direct
+        return tuple(action for action in direct if state.plane.after[action][cell] != other) or direct
 
 
 class CoinView(GridView):

@@ -58,10 +58,10 @@ class Gomoku(BoardGame):
         return cell_name(action, self.size)
 
     def level(self, state: SpielState) -> bool:
-        return abs(LineSearch(_LEVEL_WIDTH).value(counted(self, state), _LEVEL_DEPTH)) <= _LEVEL
+        return abs(LineSearch(_LEVEL_WIDTH).value(line_counts(self, state), _LEVEL_DEPTH)) <= _LEVEL
 
     def good_moves(self, state: SpielState) -> Collection[str]:
-        position = counted(self, state)
+        position = line_counts(self, state)
         cells = position.candidates(position.side, _LEVEL_WIDTH)
         best = LineSearch(_LEVEL_WIDTH).best_moves(position, _LEVEL_DEPTH, cells)
         return [cell_name(cell, self.size) for cell in best]
@@ -81,7 +81,7 @@ class Gomoku(BoardGame):
 
 
 _LEVEL_DEPTH, _LEVEL_WIDTH, _LEVEL = 3, 8, 300
-"""The search that says whether an opening is level, and the largest lead that is none."""
+"""Depth and width of the search that judges openings, and the largest lead in one that is level."""
 WORTH = (0, 1, 12, 130, 1500, 1_000_000)
 WON = WORTH[5]
 
@@ -126,13 +126,13 @@ class LineCounts:
         own_counts, other_counts = self.counts[side], self.counts[1 - side]
         gained = lost = 0
         for line in self._through[cell]:
-            held, other = own_counts[line], other_counts[line]
-            own_counts[line] = held + 1
+            own, other = own_counts[line], other_counts[line]
+            own_counts[line] = own + 1
             if not other:
-                gained += WORTH[held + 1] - WORTH[held]
-                if held == 4:
+                gained += WORTH[own + 1] - WORTH[own]
+                if own == 4:
                     self.won = side
-            elif not held:
+            elif not own:
                 lost += WORTH[other]
         self.worth[side] += gained
         self.worth[1 - side] -= lost
@@ -143,21 +143,21 @@ class LineCounts:
         own_counts, other_counts = self.counts[side], self.counts[1 - side]
         self.won = -1
         for line in self._through[cell]:
-            held, other = own_counts[line] - 1, other_counts[line]
-            own_counts[line] = held
+            own, other = own_counts[line] - 1, other_counts[line]
+            own_counts[line] = own
             if not other:
-                self.worth[side] -= WORTH[held + 1] - WORTH[held]
-            elif not held:
+                self.worth[side] -= WORTH[own + 1] - WORTH[own]
+            elif not own:
                 self.worth[1 - side] += WORTH[other]
 
     def promise(self, cell: int, side: int) -> int:
         own_counts, other_counts = self.counts[side], self.counts[1 - side]
         total = 0
         for line in self._through[cell]:
-            held, other = own_counts[line], other_counts[line]
+            own, other = own_counts[line], other_counts[line]
             if not other:
-                total += 2 * (WORTH[held + 1] - WORTH[held])
-            if not held:
+                total += 2 * (WORTH[own + 1] - WORTH[own])
+            if not own:
                 total += WORTH[other + 1] - WORTH[other]
         return total
 
@@ -197,7 +197,7 @@ class LineSearch(Negamax[LineCounts, int]):
         position.take(move)
 
 
-def counted(game: Gomoku, state: SpielState) -> LineCounts:
+def line_counts(game: Gomoku, state: SpielState) -> LineCounts:
     """The stones of a state."""
     position = LineCounts(game.size)
     for cell in state.spiel.history():
@@ -216,7 +216,7 @@ class Lines(Bot):
 
     def choose(self, state: SpielState) -> str:
         assert isinstance(self.game, Gomoku)
-        position = counted(self.game, state)
+        position = line_counts(self.game, state)
         cells = position.candidates(position.side, self.width)
         best = LineSearch(self.width).best_moves(position, self.depth, cells)
         return self.game.action_name(state.spiel, position.side, self.random.choice(best))

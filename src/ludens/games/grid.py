@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ludens.core.agent import Agent, Ask, Reply
+from ludens.core.agent import ReasoningBot
 from ludens.core.forms import Places
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
@@ -36,10 +36,10 @@ class Plane:
         cells = range(CELLS)
         self.after = {action: tuple(self._after(cell, action) for cell in cells) for action in ACTIONS}
         """`after[action][cell]`: where the action leads."""
-        self.distance = tuple(tuple(self._apart(here, there) for there in cells) for here in cells)
-        """`distance[here][there]`: steps between two cells."""
-        self.toward = tuple(tuple(self._toward(here, there) for there in cells) for here in cells)
-        """`toward[here][there]`: the actions that come nearer, one or two of them; `STAY` when there."""
+        self.distance = tuple(around(self, cell, None) for cell in cells)
+        """`distance[start][end]`: steps between two cells."""
+        self.toward = tuple(tuple(self._toward(start, end) for end in cells) for start in cells)
+        """`toward[start][end]`: the actions that come nearer, one or two of them; `STAY` at the end."""
 
     def _after(self, cell: int, action: str) -> int:
         (row, column), (down, right) = divmod(cell, SIDE), _MOVES[action]
@@ -50,28 +50,24 @@ class Plane:
             row, column = (min(max(place, 0), SIDE - 1) for place in places)
         return row * SIDE + column
 
-    def _apart(self, one: int, other: int) -> int:
-        ways = [abs(a - b) for a, b in zip(divmod(one, SIDE), divmod(other, SIDE), strict=True)]
-        return sum(min(way, SIDE - way) if self._torus else way for way in ways)
-
-    def _toward(self, here: int, there: int) -> tuple[str, ...]:
-        steps = self.distance[here][there]
-        return tuple(a for a in ACTIONS if self.distance[self.after[a][here]][there] < steps) or ("STAY",)
+    def _toward(self, start: int, end: int) -> tuple[str, ...]:
+        steps = self.distance[start][end]
+        return tuple(a for a in ACTIONS if self.distance[self.after[a][start]][end] < steps) or ("STAY",)
 
 
-WALLS, TORUS = Plane(torus=False), Plane(torus=True)
-PLANES = {"walls": WALLS, "torus": TORUS}
-
-
-@lru_cache(maxsize=2 * CELLS * CELLS)
-def around(plane: Plane, goal: int, wall: int) -> tuple[int, ...]:
-    """For every cell, the steps to the goal without entering the wall; infinite for the wall itself."""
+@lru_cache(maxsize=3 * CELLS * CELLS)
+def around(plane: Plane, goal: int, wall: int | None) -> tuple[int, ...]:
+    """For every cell, the steps to the goal without entering the wall; for the wall itself, `CELLS`."""
     steps, edge, reached = {goal: 0}, {goal}, 0
     while edge:
         reached += 1
         edge = {plane.after[action][cell] for cell in edge for action in ACTIONS} - steps.keys() - {wall}
         steps |= dict.fromkeys(edge, reached)
     return tuple(steps.get(cell, CELLS) for cell in range(CELLS))
+
+
+WALLS, TORUS = Plane(torus=False), Plane(torus=True)
+PLANES = {"walls": WALLS, "torus": TORUS}
 
 
 def quarter_turn(cell: int) -> int:
@@ -191,17 +187,16 @@ class GridGame(TwinGame[GridState]):
 
     def equivalent(self, state: GridState, seat: str, action: str) -> frozenset[str]:
         """Every action with the same outcome for the seat: those that lead to the same cell."""
-        here = state.cells[SEATS.index(seat)]
-        there = state.plane.after[action][here]
-        return frozenset(other for other in ACTIONS if state.plane.after[other][here] == there)
+        cell = state.cells[SEATS.index(seat)]
+        goal = state.plane.after[action][cell]
+        return frozenset(name for name in ACTIONS if state.plane.after[name][cell] == goal)
 
 
 @dataclass
-class Walker(Agent):
+class Walker(ReasoningBot):
     """Goes to the nearest of its goals; ties are broken at random."""
 
     reason: bool = option(False, help="say first what it sees and every action that is best, for imitation")
-    sees = "state"
     targets: ClassVar[tuple[int, ...]] = ()
 
     def begin(self) -> None:
@@ -211,17 +206,17 @@ class Walker(Agent):
         return [state.cells[thing] for thing in self.targets]
 
     def choices(self, state: GridState) -> tuple[str, ...]:
-        here, goals, plane = state.cells[self.me], self.goals(state), state.plane
-        nearest = min(plane.distance[here][goal] for goal in goals)
-        closest = (goal for goal in goals if plane.distance[here][goal] == nearest)
-        good = {action for goal in closest for action in plane.toward[here][goal]}
+        cell, goals, plane = state.cells[self.me], self.goals(state), state.plane
+        nearest = min(plane.distance[cell][goal] for goal in goals)
+        closest = (goal for goal in goals if plane.distance[cell][goal] == nearest)
+        good = {action for goal in closest for action in plane.toward[cell][goal]}
         return tuple(action for action in ACTIONS if action in good)
 
-    def seen(self, state: GridState) -> list[str]:
+    def sights(self, state: GridState) -> list[str]:
         """What its choice depends on, as it says it: the cell of everything."""
         return [name(cell) for cell in state.cells]
 
-    def weighed(self, state: GridState) -> str:
+    def comparison(self, state: GridState) -> str:
         """How it finds its goal, as it says it; empty where what it sees says enough."""
         return ""
 
@@ -230,14 +225,12 @@ class Walker(Agent):
         good = self.choices(state)
         return dict.fromkeys(good, 1 / len(good))
 
-    async def act(self, ask: Ask) -> Reply:
-        assert isinstance(ask.state, GridState)
-        best = self.choices(ask.state)
-        action = self.random.choice(best)
-        if not self.reason:
-            return Reply(action, action)
-        lines = " ".join(self.seen(ask.state)), self.weighed(ask.state), " ".join(best)
-        return Reply("\n".join([*filter(None, lines), ask.format.write(action)]), action)
+    def choose(self, state: GridState) -> str:
+        return self.random.choice(self.choices(state))
+
+    def reasons(self, state: GridState, move: str) -> list[str]:
+        lines = " ".join(self.sights(state)), self.comparison(state), " ".join(self.choices(state))
+        return [*filter(None, lines)]
 
 
 Stack = tuple[str, ...]
@@ -271,7 +264,8 @@ class GridView(View):
         box = (0, px(36), px(304), px(304))
         self._board = draw_board(self._sheet, SIDE, SIDE, "ABCDE", "12345", labels="lt", box=box)
         self._worded = px(12) >= _SMALLEST
-        self._room = self._board.room(0.84)
+        room = self._board.room(0.84)
+        self._tile = cache(lambda things: self.stack(things, room, _GROUND))
         self._bases = {seat: self._background(seat) for seat in SEATS}
 
     def values(self, seat: str) -> dict[str, object]:
@@ -324,17 +318,10 @@ class GridView(View):
 
     def places(self, state: GridState, seat: str) -> Places:
         """The player's own cell and those beside it; moves off the grid have no place."""
-        here = state.cells[SEATS.index(seat)]
-        leads = {action: state.plane.after[action][here] for action in state.legal(seat)}
-        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != here}
+        own_cell = state.cells[SEATS.index(seat)]
+        leads = {action: state.plane.after[action][own_cell] for action in state.legal(seat)}
+        leads = {action: cell for action, cell in leads.items() if action == "STAY" or cell != own_cell}
         return {action: (self._board.place(*divmod(cell, SIDE)),) for action, cell in leads.items()}
-
-    def _tile(self, things: Stack) -> Sprite:
-        key = ("grid", self.game.name, things, self._room)
-        tile = self._sheet.cache.get(key)
-        if not isinstance(tile, np.ndarray):
-            tile = self._sheet.cache[key] = self.stack(things, self._room, _GROUND)
-        return tile
 
     def _font(self, units: float) -> int:
         return max(8, self._sheet.px(units))

@@ -20,13 +20,14 @@ from ludens.core.random import Stream, stream
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, Sprite, Theme, get_theme
-from ludens.draw.palette import BLACK, WHITE, contrast, mix, visible
+from ludens.draw.palette import BLACK, WHITE, contrast, hex_name, mix, visible
 from ludens.draw.shapes import fill_shape, regular
 from ludens.games.boards import BoardView, Matrix, cell_name, neighbours
 
 HIDDEN, MINE = -1, 9
 
-Seen = tuple[int, ...]
+Codes = tuple[int, ...]
+"""What is visible of each cell: the number of an open one, `HIDDEN` or `MINE`."""
 
 
 @lru_cache(maxsize=64)
@@ -44,11 +45,11 @@ def opened_with(mines: Collection[int], cell: int, touching: tuple[tuple[int, ..
     numbers: dict[int, int] = {}
     waiting = [cell]
     while waiting:
-        here = waiting.pop()
-        if here not in numbers:
-            numbers[here] = around(mines, touching[here])
-            if not numbers[here]:
-                waiting += touching[here]
+        current = waiting.pop()
+        if current not in numbers:
+            numbers[current] = around(mines, touching[current])
+            if not numbers[current]:
+                waiting += touching[current]
     return numbers
 
 
@@ -66,21 +67,21 @@ class Group(NamedTuple):
 class Knowledge:
     """Everything that follows from the visible cells. Made by `infer`."""
 
-    def __init__(self, rows: int, columns: int, mines: int, seen: Seen) -> None:
+    def __init__(self, rows: int, columns: int, mines: int, codes: Codes) -> None:
         touching = neighbours(rows, columns)
-        self.hidden = tuple(cell for cell, code in enumerate(seen) if code == HIDDEN)
+        self.hidden = tuple(cell for cell, code in enumerate(codes) if code == HIDDEN)
         needs, slots = list[int](), dict[int, tuple[int, ...]]()
-        for cell, code in enumerate(seen):
+        for cell, code in enumerate(codes):
             if 0 <= code < MINE:
-                covered = [near for near in touching[cell] if seen[near] == HIDDEN]
-                open_mines = sum(seen[near] == MINE for near in touching[cell])
+                covered = [near for near in touching[cell] if codes[near] == HIDDEN]
+                open_mines = sum(codes[near] == MINE for near in touching[cell])
                 for near in covered:
                     slots[near] = (*slots.get(near, ()), len(needs))
                 if covered:
                     needs.append(code - open_mines)
         self._total = len(needs) * _BITS
         self._needs = sum(need << _BITS * slot for slot, need in enumerate(needs))
-        self._needs += mines - seen.count(MINE) << self._total
+        self._needs += mines - codes.count(MINE) << self._total
         self._groups = _ordered(self.hidden, slots)
 
     @cached_property
@@ -90,8 +91,8 @@ class Knowledge:
         for group in self._groups:
             after: dict[int, int] = {}
             for needs, ways in layers[-1].items():
-                for _, left, choices in self._steps(group, needs):
-                    after[left] = after.get(left, 0) + ways * choices
+                for _, rest, choices in self._steps(group, needs):
+                    after[rest] = after.get(rest, 0) + ways * choices
             layers.append(after)
         return layers
 
@@ -102,7 +103,7 @@ class Knowledge:
         for group, reached in zip(reversed(self._groups), reversed(self._reached[:-1]), strict=True):
             after, before = layers[-1], dict[int, int]()
             for needs in reached:
-                ways = sum(n * after.get(left, 0) for _, left, n in self._steps(group, needs))
+                ways = sum(n * after.get(rest, 0) for _, rest, n in self._steps(group, needs))
                 if ways:
                     before[needs] = ways
             layers.append(before)
@@ -116,9 +117,9 @@ class Knowledge:
         unit = sum(1 << _BITS * slot for slot in group.numbers) + (1 << self._total)
         steps = []
         for count in range(most + 1):
-            left = needs - count * unit
-            if not any(left >> _BITS * slot & _SLOT for slot in group.closes):
-                steps.append((count, left, comb(len(group.cells), count)))
+            rest = needs - count * unit
+            if not any(rest >> _BITS * slot & _SLOT for slot in group.closes):
+                steps.append((count, rest, comb(len(group.cells), count)))
         return steps
 
     @property
@@ -131,7 +132,7 @@ class Knowledge:
         counts: dict[int, int] = {}
         for group, reached, after in zip(self._groups, self._reached, self._endings[1:], strict=False):
             steps = ((ways, *step) for needs, ways in reached.items() for step in self._steps(group, needs))
-            mined = sum(ways * after.get(left, 0) * choices * count for ways, count, left, choices in steps)
+            mined = sum(ways * after.get(rest, 0) * choices * count for ways, count, rest, choices in steps)
             counts.update(dict.fromkeys(group.cells, mined // len(group.cells)))
         return counts
 
@@ -146,15 +147,15 @@ class Knowledge:
         mines, needs = list[int](), self._needs
         for group, after in zip(self._groups, self._endings[1:], strict=True):
             steps = self._steps(group, needs)
-            weights = [choices * after.get(left, 0) for _, left, choices in steps]
+            weights = [choices * after.get(rest, 0) for _, rest, choices in steps]
             count, needs, _ = random.weighted(steps, weights)
             mines += random.sample(group.cells, count)
         return frozenset(mines)
 
 
 @lru_cache(maxsize=8192)
-def infer(rows: int, columns: int, mines: int, seen: Seen) -> Knowledge:
-    return Knowledge(rows, columns, mines, seen)
+def infer(rows: int, columns: int, mines: int, codes: Codes) -> Knowledge:
+    return Knowledge(rows, columns, mines, codes)
 
 
 def _ordered(hidden: tuple[int, ...], slots: dict[int, tuple[int, ...]]) -> list[Group]:
@@ -246,14 +247,14 @@ class MinesweeperState(State):
         self.game = game
         self._random = random
         self.mines: frozenset[int] | None = None
-        self.seen: Seen = (HIDDEN,) * (game.rows * game.columns)
+        self.codes: Codes = (HIDDEN,) * (game.rows * game.columns)
         self.hit: int | None = None
-        self._trail: tuple[tuple[Seen, int], ...] = ()
+        self._trail: tuple[tuple[Codes, int], ...] = ()
         """What was visible before each move, and the cell opened."""
 
     @property
     def won(self) -> bool:
-        return self.seen.count(HIDDEN) == self.game.mines and self.hit is None and bool(self._trail)
+        return self.codes.count(HIDDEN) == self.game.mines and self.hit is None and bool(self._trail)
 
     @property
     def to_act(self) -> tuple[str, ...]:
@@ -263,22 +264,22 @@ class MinesweeperState(State):
         if seat not in self.to_act:
             return Legal()
         called = names(self.game.rows, self.game.columns)
-        return Legal([called[cell] for cell, code in enumerate(self.seen) if code == HIDDEN])
+        return Legal([called[cell] for cell, code in enumerate(self.codes) if code == HIDDEN])
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         cell = names(self.game.rows, self.game.columns).index(actions[SEAT])
         touching = neighbours(self.game.rows, self.game.columns)
         if self.mines is None:
             spared = {"safe": {cell}, "open": {cell, *touching[cell]}, "any": set[int]()}[self.game.first]
-            free = [other for other in range(len(self.seen)) if other not in spared]
+            free = [number for number in range(len(self.codes)) if number not in spared]
             self.mines = frozenset(self._random.sample(free, self.game.mines))
-        self._trail = (*self._trail, (self.seen, cell))
+        self._trail = (*self._trail, (self.codes, cell))
         if cell in self.mines:
             self.hit = cell
             opened = dict.fromkeys(self.mines, MINE)
         else:
             opened = opened_with(self.mines, cell, touching)
-        self.seen = tuple(opened.get(at, code) for at, code in enumerate(self.seen))
+        self.codes = tuple(opened.get(at, code) for at, code in enumerate(self.codes))
 
     @property
     def returns(self) -> dict[str, float]:
@@ -290,20 +291,20 @@ class MinesweeperState(State):
     @property
     def facts(self) -> dict[str, Any]:
         game = self.game
-        certain = taken = guesses = 0
+        certain = safe_moves = guesses = 0
         chance = 1.0
-        for seen, cell in self._trail if game.first == "any" else self._trail[1:]:
-            knowledge = infer(game.rows, game.columns, game.mines, seen)
+        for codes, cell in self._trail if game.first == "any" else self._trail[1:]:
+            knowledge = infer(game.rows, game.columns, game.mines, codes)
             certain += bool(knowledge.safe)
             guesses += not knowledge.safe
-            taken += cell in knowledge.safe
+            safe_moves += cell in knowledge.safe
             chance *= 1 - knowledge.risk(cell)
         return {
             "winner": SEAT if self.won else None,
             "moves": len(self._trail),
-            "opened": sum(0 <= code < MINE for code in self.seen),
+            "opened": sum(0 <= code < MINE for code in self.codes),
             "certain_moves": certain,
-            "safe_moves_taken": taken,
+            "safe_moves_taken": safe_moves,
             "guesses": guesses,
             "survival_chance": chance,
         }
@@ -317,7 +318,7 @@ class MinesweeperState(State):
         twin = self.clone()
         twin._random = random.clone()
         if twin.mines is not None and twin.to_act:
-            knowledge = infer(self.game.rows, self.game.columns, self.game.mines, self.seen)
+            knowledge = infer(self.game.rows, self.game.columns, self.game.mines, self.codes)
             twin.mines = knowledge.draw(random)
         return twin
 
@@ -340,9 +341,9 @@ class Logic(Agent):
         state = ask.state
         assert isinstance(state, MinesweeperState)
         game = state.game
-        knowledge = infer(game.rows, game.columns, game.mines, state.seen)
+        knowledge = infer(game.rows, game.columns, game.mines, state.codes)
         touching, called = neighbours(game.rows, game.columns), names(game.rows, game.columns)
-        hidden = [code == HIDDEN for code in state.seen]
+        hidden = [code == HIDDEN for code in state.codes]
         covered = [sum(hidden[near] for near in near_cells) for near_cells in touching]
         rank = {cell: (knowledge.with_mine[cell], covered[cell]) for cell in knowledge.hidden}
         least = min(rank.values())
@@ -352,9 +353,9 @@ class Logic(Agent):
         mines = [called[cell] for cell in knowledge.hidden if knowledge.with_mine[cell] == knowledge.layouts]
         safe = [called[cell] for cell in knowledge.safe][:MOST_NAMED]
         lines = [" ".join(["mines", *mines]), " ".join(["safe", *safe])]
-        if self.proof and (found := self._proof(state, mines)):
-            move, why = found
-            lines.append(why)
+        if self.proof and (proof := self._proof(state, mines)):
+            move, reason = proof
+            lines.append(reason)
         return Reply("\n".join([*lines, ask.format.write(move)]), move)
 
     def _proof(self, state: MinesweeperState, mines: Sequence[str]) -> tuple[str, str] | None:
@@ -362,20 +363,20 @@ class Logic(Agent):
         numbers with its mines; None where no number alone shows one."""
         game = state.game
         touching, called = neighbours(game.rows, game.columns), names(game.rows, game.columns)
-        shown: dict[str, list[str]] = {}
-        for cell, number in enumerate(state.seen):
-            hidden = [called[near] for near in touching[cell] if state.seen[near] == HIDDEN]
+        proofs: dict[str, list[str]] = {}
+        for cell, number in enumerate(state.codes):
+            hidden = [called[near] for near in touching[cell] if state.codes[near] == HIDDEN]
             around = [near for near in hidden if near in mines]
             if 0 < number < MINE and len(around) == number:
-                why = " ".join([called[cell], str(number), *around])
+                proof = " ".join([called[cell], str(number), *around])
                 for near in hidden:
                     if near not in mines:
-                        shown.setdefault(near, []).append(why)
-        if not shown:
+                        proofs.setdefault(near, []).append(proof)
+        if not proofs:
             return None
-        most = max(map(len, shown.values()))
-        move = self.random.choice([near for near, numbers in shown.items() if len(numbers) == most])
-        return move, f"{self.random.choice(shown[move])} safe {move}"
+        most = max(map(len, proofs.values()))
+        move = self.random.choice([near for near, numbers in proofs.items() if len(numbers) == most])
+        return move, f"{self.random.choice(proofs[move])} safe {move}"
 
 
 MOST_NAMED = 16
@@ -396,7 +397,7 @@ def number_inks(theme: Theme, ground: str) -> tuple[str, ...]:
     for hue in _HUES:
         steps = (mix(theme.colour(hue), theme.colour("ink"), step, 20) for step in range(21))
         readable = (rgb for rgb in steps if contrast(rgb, theme.colour(ground)) >= _READABLE)
-        inks.append("#{:02x}{:02x}{:02x}".format(*next(readable, theme.colour("ink"))))
+        inks.append(hex_name(next(readable, theme.colour("ink"))))
     return tuple(inks)
 
 
@@ -415,7 +416,7 @@ class MinesweeperView(BoardView):
         colours = get_theme(render.theme, seed)
         self._number_inks = number_inks(colours, "page")
         page = colours.colour("page")
-        self._stone = "#{:02x}{:02x}{:02x}".format(*visible(mix(page, colours.colour("line"), 2, 5), page))
+        self._stone = hex_name(visible(mix(page, colours.colour("line"), 2, 5), page))
         self.inks = ("ink", "line", "red", self._stone, *dict.fromkeys(self._number_inks))
         super().__init__(game, render, seed)
 
@@ -425,7 +426,7 @@ class MinesweeperView(BoardView):
         return {**values, "last": ascii_uppercase[self.rows - 1], "opening": opening}
 
     def matrix(self, state: MinesweeperState) -> Matrix:
-        return [state.seen[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
+        return [state.codes[row * self.columns : (row + 1) * self.columns] for row in range(self.rows)]
 
     def image(self, state: MinesweeperState, seat: str) -> Picture:
         return self._picture(self.matrix(state), state.hit)

@@ -102,8 +102,8 @@ CORNERS = {grid.name(cell): cell for cell in (0, grid.SIDE - 1, grid.CELLS - gri
 class Hunter(Walker):
     """Cannot tell the apples apart."""
 
-    def seen(self, state: GridState) -> list[str]:
-        red, blue, monster, *apples = super().seen(state)
+    def sights(self, state: GridState) -> list[str]:
+        red, blue, monster, *apples = super().sights(state)
         return [red, blue, monster, *sorted(apples)]
 
 

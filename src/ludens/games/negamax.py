@@ -79,20 +79,20 @@ class Negamax(ABC, Generic[P, M]):
 
     def best_moves(self, position: P, depth: int, moves: Iterable[M]) -> list[M]:
         """Those of the moves that are best, in their order; values must be whole numbers."""
-        best, chosen, scouts = -inf, list[M](), self.table_depth < inf
+        best, best_moves, scouts = -inf, list[M](), self.table_depth < inf
         for move in moves:
             after = self.make(position, move)
             # With a table it is faster to ask first whether a move is better, and only then how much.
-            high = best + 1 if scouts and chosen else inf
+            high = best + 1 if scouts and best_moves else inf
             value = -self.value(after, depth - 1, -high, 1 - best)
             if value >= high:
                 value = -self.value(after, depth - 1, -inf, -best)
             self.undo(position, move)
             if value > best:
-                best, chosen = value, [move]
+                best, best_moves = value, [move]
             elif value == best:
-                chosen.append(move)
-        return chosen
+                best_moves.append(move)
+        return best_moves
 
     def first_best(self, position: P, depth: int, moves: Sequence[M]) -> M:
         return self._best(position, depth, -inf, inf, -inf, moves)[1]

@@ -187,20 +187,22 @@ class PongState(State):
         self.game = game
         self.random = random
         self.decisions = 0
-        self.held = ["STAY", "STAY"]
+        self.turns = ["STAY", "STAY"]
+        """How the right and the left knob are turned in the current frame."""
         self.console: ConsoleState = console().reset(game.players == 2)
         waited = [self._run(("STAY", "STAY")) for _ in range(random.between(1, NO_OPS))][-FRAMES:]
         self.frames = (waited[0],) * (FRAMES - len(waited)) + tuple(waited)
         """The screens after the last four decisions; the first is repeated when there are fewer."""
 
-    def _run(self, wanted: tuple[str, str]) -> Screen:
-        hands = []
+    def _run(self, actions: tuple[str, str]) -> Screen:
+        """The screen after a decision of the right and the left player."""
+        frames = []
         for _ in range(FRAMES):
-            for hand, action in enumerate(wanted):
+            for hand, action in enumerate(actions):
                 if self.random.random() >= self.game.sticky:
-                    self.held[hand] = action
-            hands.append((self.held[0], self.held[1]))
-        self.console, frame = console().run(self.console, hands, self.game.points)
+                    self.turns[hand] = action
+            frames.append((self.turns[0], self.turns[1]))
+        self.console, frame = console().run(self.console, frames, self.game.points)
         return frame
 
     @property
@@ -239,7 +241,7 @@ class PongState(State):
     def clone(self) -> Self:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
-        copy.held, copy.random = self.held.copy(), self.random.clone()
+        copy.turns, copy.random = self.turns.copy(), self.random.clone()
         return copy
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
@@ -272,7 +274,7 @@ class Pong(Game):
         "hard": Preset({"players": 2, "decisions": 500}, others="bot/tracker"),
         "paper": Preset(),
     }
-    bots = {"tracker": "ludens.games.pong:Tracker", "follower": "ludens.games.pong:Follower"}
+    bots = {"tracker": "ludens.games.pong:PongTracker", "follower": "ludens.games.pong:Follower"}
 
     players: int = option(1, low=1, high=2, help="one against the built-in player, or two")
     points: int = option(3, low=1, high=20, help="points that win")
@@ -330,7 +332,7 @@ class _Returner(Bot):
 
 
 @dataclass
-class Tracker(_Returner):
+class PongTracker(_Returner):
     """Goes to where the ball will be, slightly beyond, to hit it with the paddle's end at a steep angle."""
 
     kind = "bot/tracker"
@@ -467,9 +469,7 @@ class PongView(View):
     In small pictures that is a bar, and the ball is never left out where the screen is made smaller.
     """
 
-    @property
-    def smallest(self) -> int:
-        return 64
+    smallest = 64
 
     def __init__(self, game: Pong, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -487,7 +487,7 @@ class PongView(View):
         if coverage.shape[1] > self._left:
             coverage = np.full((max(5, render.size // 16), self._left // 2), 255)
         self._you = (_MARGIN + coverage * _LETTER_LEVELS // 255).astype(np.uint8)
-        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._drawn)
+        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._draw_frame)
 
     def rules(self, seat: str) -> str:
         return super().rules(seat) + realtime_rule(self.game.step_seconds, "STAY")
@@ -498,7 +498,7 @@ class PongView(View):
     def images(self, state: PongState, seat: str) -> tuple[Picture, ...]:
         return tuple(self._frame(frame, _side(seat)) for frame in state.frames)
 
-    def _drawn(self, frame: Screen, side: str) -> Picture:
+    def _draw_frame(self, frame: Screen, side: str) -> Picture:
         size = self.render.size
         pixels = np.full((size, size), _MARGIN, np.uint8)
         wide = self._number[frame.screen][:, self._columns]

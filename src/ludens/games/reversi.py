@@ -84,7 +84,7 @@ def moves(own: int, other: int) -> int:
     return open_cells & ~(own | other) & FULL
 
 
-def turned(own: int, other: int, cell: int) -> int:
+def flipped_by(own: int, other: int, cell: int) -> int:
     """The discs of the other side that a disc on this cell (a single bit) encloses."""
     flips = 0
     for step, mask in _AXES:
@@ -117,7 +117,7 @@ _PLACES = [
 """The score of every row for every set of discs in it."""
 _FREEDOM, _WON = 10, 10_000
 _LEVEL = 25
-"""A lead of less than this, about two moves to choose from, is none."""
+"""The largest lead in a level opening, worth two or three moves to choose from."""
 _ORDER = {1 << cell: -weight for cell, weight in enumerate(_WEIGHTS)}
 
 
@@ -148,7 +148,7 @@ class ReversiSearch(Negamax[tuple[int, int], int]):
 
     def make(self, position: tuple[int, int], move: int) -> tuple[int, int]:
         own, other = position
-        flips = turned(own, other, move) if move else 0
+        flips = flipped_by(own, other, move) if move else 0
         return other ^ flips, own | flips | move
 
 

@@ -26,7 +26,7 @@ _ATTEMPTS = 1_000
 """Games tried for one position: cells of Minesweeper open many at a time, and games end early."""
 _TWIN_ATTEMPTS = 20_000
 _HOPELESS = 200
-"""Attempts after which a twin is given up if every position still had a quarter of the moves of the first."""
+"""Attempts after which no twin is looked for if each shared more than a quarter of the first one's moves."""
 _LONGEST = 400
 """Moves in a game that leads to a twin."""
 
@@ -104,15 +104,17 @@ def with_filled_cells(board: str, seed: int, filled: str) -> State:
         raise BadOption(f"option 'filled' of rule does not fit {board}: it counts cells of a board.")
     for attempt in range(_ATTEMPTS):
         choose, state = _opening(board, seed, attempt)
-        wanted, cells, stuck = choose.between(low, high), _filled(view, state), False
-        while cells < wanted and not stuck:
+        goal, cells, stuck = choose.between(low, high), _filled(view, state), False
+        while cells < goal and not stuck:
             # A player who puts one piece needs as many moves as there are cells to fill.
-            for _ in range(wanted - cells if isinstance(view, TurnView) else 1):
-                following = _without_ending(view, state, choose)
+            for _ in range(goal - cells if isinstance(view, TurnView) else 1):
+                candidates = _moves(state)
+                weights = [view.weight(move) if isinstance(move, str) else 1.0 for move in candidates]
+                following = _random_move(state, candidates, choose, weights)
                 stuck = following is None
                 state = following or state
             cells = _filled(view, state)
-        if wanted <= cells <= high and _can_be_asked(board, state):
+        if goal <= cells <= high and _can_be_asked(board, state):
             return state
     raise BadOption(f"no position of {board} with {filled} filled cells was found; choose another range.")
 
@@ -124,17 +126,17 @@ def twin_position(board: str, first: State, seed: int, moves: str, filled: str) 
     """
     view = board_view(board) if filled else None
     low, high = bounds("filled", filled) if view else bounds("moves", moves)
-    taken, own_notes = set(valid_moves(first)), _notes(board, first)
-    least = len(taken)
+    first_moves, own_notes = set(valid_moves(first)), _notes(board, first)
+    least = len(first_moves)
     for attempt in range(_TWIN_ATTEMPTS):
-        if attempt == _HOPELESS and least > len(taken) / 4:
+        if attempt == _HOPELESS and least > len(first_moves) / 4:
             break
         choose, state = _opening(board, stream(seed, "twin").bits(), attempt)
         for number in range(_LONGEST):
             size = _filled(view, state) if view else number
             if size > high:
                 break
-            shared = [move for move in valid_moves(state) if move in taken]
+            shared = [move for move in valid_moves(state) if move in first_moves]
             least = min(least, len(shared))
             askable = size >= low and state.to_act == first.to_act and _can_be_asked(board, state)
             if askable and not shared and _notes(board, state) == own_notes:
@@ -154,12 +156,19 @@ def _notes(board: str, position: State) -> str:
     return board_game(board).view(RenderOptions()).notes(position, position.to_act[0])
 
 
-def _random_move(state: State, moves: Sequence[str], choose: Stream) -> State | None:
-    """The state after one of these moves that does not end the game; None where every one does."""
-    untried = list(moves)
+def _random_move(
+    state: State, moves: Sequence[str | int], choose: Stream, weights: Sequence[float] = ()
+) -> State | None:
+    """The state after one of these moves that does not end the game; None where every one does.
+
+    Without weights each move is as likely.
+    """
+    untried, rest = list(moves), list(weights)
     while untried:
+        place = choose.weighted(range(len(untried)), rest) if rest else choose.below(len(untried))
         following = state.clone()
-        following.apply({state.to_act[0]: untried.pop(choose.below(len(untried)))})
+        _make(following, untried.pop(place))
+        del rest[place : place + 1]
         if not following.over:
             return following
     return None
@@ -173,20 +182,6 @@ def _opening(board: str, seed: int, attempt: int) -> tuple[Stream, State]:
 
 def _filled(view: BoardView, state: State) -> int:
     return sum(code != view.empty for row in view.matrix(state) for code in row)
-
-
-def _without_ending(view: BoardView, state: State, choose: Stream) -> State | None:
-    """The state after a random move that does not end the game; None where every move does."""
-    untried = list(_moves(state))
-    weights = [view.weight(move) if isinstance(move, str) else 1.0 for move in untried]
-    while untried:
-        place = choose.weighted(range(len(untried)), weights)
-        following = state.clone()
-        _make(following, untried.pop(place))
-        del weights[place]
-        if not following.over:
-            return following
-    return None
 
 
 def _moves(state: State) -> Sequence[str | int]:
@@ -203,8 +198,8 @@ def _make(state: State, move: str | int) -> None:
 
 def _can_be_asked(board: str, position: State) -> bool:
     """Whether some valid move is one of those that can be named: where a player must pass, none is."""
-    named = answers(board)
-    return not named or not named.isdisjoint(valid_moves(position))
+    nameable = answers(board)
+    return not nameable or not nameable.isdisjoint(valid_moves(position))
 
 
 SEAT = "player"
@@ -284,13 +279,13 @@ class MoveQuestion(Question):
 
     @property
     def facts(self) -> dict[str, Any]:
-        valid, named = valid_moves(self.position), answers(self.board)
+        valid, nameable = valid_moves(self.position), answers(self.board)
         return {
             "valid": bool(self.returns[SEAT]),
             "readable": bool(self.answer),
             "mover": self.mover,
             "choices": len(valid),
-            "chance": len(named.intersection(valid)) / len(named) if named else 0.0,
+            "chance": len(nameable.intersection(valid)) / len(nameable) if nameable else 0.0,
         }
 
     def resample_hidden(self, seat: str, random: Stream) -> Self:
@@ -349,17 +344,15 @@ class MoveFormat(ReplyFormat):
             return self.own.read(text, self.moves)
         except Illegal:
             reply = without_reasoning(text)
-            named = [name for name in labelled(reply, "Action") if name]
-            return (named or [reply.strip()])[-1][: legal.text_limit]
+            names = [name for name in labelled(reply, "Action") if name]
+            return (names or [reply.strip()])[-1][: legal.text_limit]
 
 
 class RuleView(View):
     """A question on top of the view of a board game."""
 
-    @property
-    def smallest(self) -> int:
-        """The view of the game that is shown decides."""
-        return 64
+    smallest = 64
+    """The view of the game that is shown decides."""
 
     def __init__(self, game: RuleQuestion, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)

@@ -18,7 +18,7 @@ from ludens.core.reply import DASHES, ActionFormat
 from ludens.core.state import Legal, State
 from ludens.core.view import RenderOptions
 from ludens.draw import Picture, get_theme
-from ludens.draw.palette import mix
+from ludens.draw.palette import hex_name, mix
 from ludens.games.boards import BoardView, Matrix, cell_name
 
 SIDE, CELLS = 9, 81
@@ -58,10 +58,10 @@ def open_digits(grid: Sequence[int]) -> Units | None:
 
 def candidates(grid: Sequence[int], cell: int) -> int:
     """The digits that may go into a cell, as a mask."""
-    taken = 0
+    digits = 0
     for peer in PEERS[cell]:
-        taken |= 1 << grid[peer]
-    return ALL & ~taken
+        digits |= 1 << grid[peer]
+    return ALL & ~digits
 
 
 Grid = tuple[int, ...]
@@ -141,11 +141,11 @@ class SudokuPuzzle:
 def puzzle(seed: int, clues: int) -> SudokuPuzzle:
     """The puzzle of a seed with this many clues; 0 lets the seed choose."""
     random = stream(seed, "puzzle")
-    wanted = clues or random.between(HARD, EASY)
+    count = clues or random.between(HARD, EASY)
     while True:
         solution = full_grid(random)
-        if (dug := _remove_clues(solution, wanted, random)) is not None:
-            return SudokuPuzzle(dug, solution)
+        if (grid := _remove_clues(solution, count, random)) is not None:
+            return SudokuPuzzle(grid, solution)
 
 
 def full_grid(random: Stream) -> Grid:
@@ -162,26 +162,26 @@ def full_grid(random: Stream) -> Grid:
     return solution
 
 
-def _remove_clues(solution: Grid, wanted: int, random: Stream) -> Grid | None:
+def _remove_clues(solution: Grid, count: int, random: Stream) -> Grid | None:
     """Remove digits in random order while the solution stays unique; None when too many must stay."""
-    cells, left = list(solution), CELLS
+    cells, clues = list(solution), CELLS
     order = list(range(CELLS))
     random.shuffle(order)
     for cell in order:
-        if left == wanted:
+        if clues == count:
             break
         digit, cells[cell] = cells[cell], 0
         if _unique(cells, cell, digit):
-            left -= 1
+            clues -= 1
         else:
             cells[cell] = digit
-    return tuple(cells) if left == wanted else None
+    return tuple(cells) if clues == count else None
 
 
 def _unique(cells: list[int], cell: int, digit: int) -> bool:
     """Whether no solution has another digit in this cell, given that one has this digit."""
-    others = DIGITS[candidates(cells, cell) & ~(1 << digit)]
-    return all(solve([*cells[:cell], other, *cells[cell + 1 :]]) is None for other in others)
+    rivals = DIGITS[candidates(cells, cell) & ~(1 << digit)]
+    return all(solve([*cells[:cell], rival, *cells[cell + 1 :]]) is None for rival in rivals)
 
 
 SEAT = "player"
@@ -229,17 +229,16 @@ class Sudoku(Game):
         return tuple(f"{name}={digit}" for name in NAMES for digit in range(1, 10))
 
     def start(self, seed: int) -> SudokuState:
-        clues = puzzle(seed, self.clues)
-        return SudokuState(clues, list(clues.clues), ())
+        return SudokuState(puzzle(seed, self.clues))
 
 
 class SudokuState(State):
     """A partly filled grid."""
 
-    def __init__(self, clues: SudokuPuzzle, grid: list[int], placed: tuple[int, ...]) -> None:
-        self.puzzle = clues
-        self.grid = grid
-        self.placed = placed
+    def __init__(self, puzzle: SudokuPuzzle) -> None:
+        self.puzzle = puzzle
+        self.grid = list(puzzle.clues)
+        self.placed: tuple[int, ...] = ()
         """The cells filled since the start, in order."""
         self.dead_cell = self._dead_cell()
 
@@ -271,18 +270,18 @@ class SudokuState(State):
         return f"{NAMES[cell]}={solved[cell]}"
 
     def refusal(self, seat: str, action: str) -> str | None:
-        written = _ACTION.fullmatch(action)
-        if seat not in self.to_act or written is None:
+        match = _ACTION.fullmatch(action)
+        if seat not in self.to_act or match is None:
             return super().refusal(seat, action)
-        cell, digit = NUMBER[written[1]], int(written[2])
+        cell, digit = NUMBER[match[1]], int(match[2])
         if self.grid[cell]:
-            return f"{written[1]} already holds the digit {self.grid[cell]}."
+            return f"{match[1]} already holds the digit {self.grid[cell]}."
         twin = next((peer for peer in PEERS[cell] if self.grid[peer] == digit), None)
         if twin is None:
             return None
         units = zip(("row", "column", "box"), _UNITS, strict=True)
         shared = next(name for name, unit in units if unit[twin] == unit[cell])
-        return f"the {shared} of {written[1]} already holds the digit {digit}, at {NAMES[twin]}."
+        return f"the {shared} of {match[1]} already holds the digit {digit}, at {NAMES[twin]}."
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         name, _, digit = actions[SEAT].partition("=")
@@ -332,15 +331,15 @@ class Surest(ReasoningBot):
 
     def reasons(self, state: SudokuState, move: str) -> list[str]:
         empty = [cell for cell, digit in enumerate(state.grid) if not digit]
-        chosen, fitting = NAMES.index(move[:2]), {cell: _digits(state.grid, cell) for cell in empty}
+        target, fitting = NAMES.index(move[:2]), {cell: _digits(state.grid, cell) for cell in empty}
         harder = sorted(
-            (cell for cell in empty if cell != chosen and len(fitting[cell]) > 1),
+            (cell for cell in empty if cell != target and len(fitting[cell]) > 1),
             key=lambda cell: len(fitting[cell]) + FAR * self.random.random(),
         )
         tried = self.random.between(0, TRIED) * (self.random.below(3) > 0)
-        lines = [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in (*harder[:tried], chosen)]
-        if self.single and len(fitting[chosen]) > 1:
-            lines += [f"{move[-1]} {unit}" for unit in _only_in(state.grid, chosen, int(move[-1]))[:1]]
+        lines = [f"{NAMES[cell]}: {' '.join(fitting[cell])}" for cell in (*harder[:tried], target)]
+        if self.single and len(fitting[target]) > 1:
+            lines += [f"{move[-1]} {unit}" for unit in _only_in(state.grid, target, int(move[-1]))[:1]]
         return lines
 
     def choose(self, state: SudokuState) -> str:
@@ -351,29 +350,28 @@ class Surest(ReasoningBot):
         empty = [cell for cell, digit in enumerate(grid) if not digit]
         rank = {c: (candidates(grid, c).bit_count(), sum(not grid[peer] for peer in PEERS[c])) for c in empty}
         least = min(rank.values())
-        chosen = [cell for cell in empty if rank[cell] == least]
+        cells = [cell for cell in empty if rank[cell] == least]
         if self.single and least[0] > 1:
-            chosen = [cell for cell in empty if _only_in(grid, cell, solved[cell])] or chosen
-        cell = self.random.choice(chosen)
+            cells = [cell for cell in empty if _only_in(grid, cell, solved[cell])] or cells
+        cell = self.random.choice(cells)
         return f"{NAMES[cell]}={solved[cell]}"
 
 
 TRIED, FAR = 5, 2.0
-"""Most cells that are named in vain before a move, and how many more digits may fit one than another named
-after it."""
+"""Most cells that are named before the one that is filled. They are in the order of how many digits fit, but
+cells that differ by fewer digits than `FAR` may change places."""
 
 
 def _only_in(grid: Sequence[int], cell: int, digit: int) -> list[str]:
     """The units of a cell in which the digit fits no other."""
-    rivals = [other for other in PEERS[cell] if not grid[other] and candidates(grid, other) >> digit & 1]
+    rivals = [peer for peer in PEERS[cell] if not grid[peer] and candidates(grid, peer) >> digit & 1]
     units = {"row": ROW, "column": COLUMN, "box": BOX}
-    return [name for name, unit in units.items() if all(unit[other] != unit[cell] for other in rivals)]
+    return [name for name, unit in units.items() if all(unit[peer] != unit[cell] for peer in rivals)]
 
 
 def _digits(grid: Sequence[int], cell: int) -> list[str]:
     """The digits that may go into a cell, as they are written."""
-    mask = candidates(grid, cell)
-    return [str(digit) for digit in range(1, 10) if mask >> digit & 1]
+    return [str(digit) for digit in DIGITS[candidates(grid, cell)]]
 
 
 _SPELT = re.compile(r"(?:([A-I])\s?([1-9])|([1-9])\s?([A-I]))\s?[=:,-]?\s?([1-9])", re.IGNORECASE | re.ASCII)
@@ -391,7 +389,7 @@ class SudokuView(BoardView):
 
     def __init__(self, game: Game, render: RenderOptions, seed: int = 0) -> None:
         colour = get_theme(render.theme, seed).colour
-        self._shade = "#{:02x}{:02x}{:02x}".format(*mix(colour("page"), colour("line"), 1, 6))
+        self._shade = hex_name(mix(colour("page"), colour("line"), 1, 6))
         self.grounds = ("page", self._shade)
         super().__init__(game, render, seed)
 
@@ -405,7 +403,7 @@ class SudokuView(BoardView):
         return [f"{cell}={digit}" for cell in self.cells() for digit in range(1, SIDE + 1)]
 
     def matrix(self, state: SudokuState) -> Matrix:
-        return [state.grid[start : start + SIDE] for start in range(0, SIDE * SIDE, SIDE)]
+        return [state.grid[start : start + SIDE] for start in range(0, CELLS, SIDE)]
 
     def image(self, state: SudokuState, seat: str) -> Picture:
         return self._picture(self.matrix(state), state.placed)

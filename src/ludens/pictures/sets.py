@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 
 from ludens.core.errors import BadFile, UnknownName
 from ludens.core.files import file_error
 from ludens.draw import Picture
+from ludens.draw.bands import Cache
 from ludens.pictures.manifest import MANIFEST, MAX_LINE, NAME, Entry, File, Header, read_header, read_manifest
 
 PARTS = "parts"
@@ -21,8 +20,8 @@ SHIPPED = Path(__file__).parent / "sets"
 
 
 def user_folder() -> Path:
-    if chosen := os.environ.get("LUDENS_DATA"):
-        return Path(chosen)
+    if folder := os.environ.get("LUDENS_DATA"):
+        return Path(folder)
     return _cache() / "ludens"
 
 
@@ -37,8 +36,8 @@ def _cache() -> Path:
         return Path(local) if local else Path.home() / "AppData" / "Local"
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    chosen = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(chosen) if os.path.isabs(chosen) else Path.home() / ".cache"
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(folder) if os.path.isabs(folder) else Path.home() / ".cache"
 
 
 CACHE_BYTES = 64 << 20
@@ -54,9 +53,7 @@ class PictureSet:
         self.folder = folder
         self.header = header
         self.entries = entries
-        self._cache: OrderedDict[str, Picture] = OrderedDict()
-        self._cached = 0
-        self._lock = Lock()
+        self._cache: Cache[Picture] = Cache(CACHE_BYTES, lambda picture: len(picture.encoded()[0]))
 
     @property
     def name(self) -> str:
@@ -72,19 +69,7 @@ class PictureSet:
         file = entry.files.get(role)
         if file is None:
             raise UnknownName("picture", role, entry.files)
-        with self._lock:
-            if (picture := self._cache.get(file.sha256)) is not None:
-                self._cache.move_to_end(file.sha256)
-                return picture
-        picture = self._load(file)
-        with self._lock:
-            if file.sha256 not in self._cache:
-                self._cache[file.sha256] = picture
-                self._cached += len(picture.encoded()[0])
-            while self._cached > CACHE_BYTES and len(self._cache) > 1:
-                _, oldest = self._cache.popitem(last=False)
-                self._cached -= len(oldest.encoded()[0])
-        return picture
+        return self._cache.get(file.sha256) or self._cache.add(file.sha256, self._load(file))
 
     def _load(self, file: File) -> Picture:
         """The picture in a file, after path, hash, type and size are checked."""
@@ -137,7 +122,7 @@ def open_set(where: str | Path, hash: str = "") -> PictureSet:
             )
         folders = fitting
     if not folders:
-        raise _missing(where, hash)
+        raise _not_found(where, hash)
     return _opened(folders[0])
 
 
@@ -168,7 +153,7 @@ def _installed() -> Iterator[Path]:
             yield from (path.parent for path in sorted(place.glob(f"*/{MANIFEST}")))
 
 
-def _missing(where: str | Path, hash: str) -> BadFile | UnknownName:
+def _not_found(where: str | Path, hash: str) -> BadFile | UnknownName:
     folder = Path(where)
     if folder.is_dir():
         unfinished = (folder / PARTS).is_dir()

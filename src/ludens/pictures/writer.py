@@ -68,7 +68,7 @@ class PictureSetWriter:
                 raise BadOption(f"{str(folder)!r} is not an empty folder; choose another one.")
             self._save(f"{PARTS}/{_HEADER}", begun)
 
-    def written(self) -> set[str]:
+    def written_ids(self) -> set[str]:
         return {path.stem for path in self._parts.glob("*.json") if path.name != _HEADER}
 
     def add(
@@ -100,23 +100,23 @@ class PictureSetWriter:
     def skip(self, id: str, reason: str) -> None:
         self._save(f"{PARTS}/{id}.skipped", reason.encode())
 
-    def skipped(self) -> dict[str, str]:
+    def skip_reasons(self) -> dict[str, str]:
         """The ids of entries that cannot be made, with the reasons."""
         return {path.stem: path.read_text("utf-8") for path in sorted(self._parts.glob("*.skipped"))}
 
     def finish(self, ids: Iterable[str] | None = None) -> Path:
         """Write the manifest, in the order of the ids (by default all that were written)."""
-        written = self.written()
-        wanted = sorted(written if ids is None else set(ids))
-        if missing := [id for id in wanted if id not in written]:
-            count = f"{len(missing)} entries, the first {missing[0]!r}"
+        written_ids = self.written_ids()
+        ids = sorted(written_ids if ids is None else set(ids))
+        if lacking := [id for id in ids if id not in written_ids]:
+            count = f"{len(lacking)} entries, the first {lacking[0]!r}"
             raise BadOption(f"{str(self.folder)!r} is not finished: it lacks {count}.")
-        if not wanted:
-            reasons = ", ".join(sorted(set(self.skipped().values())))
+        if not ids:
+            reasons = ", ".join(sorted(set(self.skip_reasons().values())))
             shutil.rmtree(self.folder)
             skipped = f": every entry was skipped ({reasons})" if reasons else ""
             raise BadFile(f"{str(self.folder)!r} would be an empty set{skipped}; nothing was written.")
-        entries = [read_entry(_contents(self._parts / f"{id}.json") or b"", f"part {id!r}") for id in wanted]
+        entries = [read_entry(_contents(self._parts / f"{id}.json") or b"", f"part {id!r}") for id in ids]
         keep = {file.name for entry in entries for file in entry.files.values()}
         for path in sorted((self.folder / _IMAGES).iterdir()):
             if f"{_IMAGES}/{path.name}" not in keep:  # of an entry that was never finished
@@ -217,24 +217,24 @@ def fill(
     generator: Generator,
     count: int,
     workers: int,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda count: None,
 ) -> None:
     """Make all entries up to `count` that are missing; `progress` is told how many there are."""
-    done = writer.written() | writer.skipped().keys()
-    todo = [number for number in range(count) if entry_id(number) not in done]
+    finished_ids = writer.written_ids() | writer.skip_reasons().keys()
+    todo = [number for number in range(count) if entry_id(number) not in finished_ids]
     before = count - len(todo)
     progress(before)
     if workers == 1 or len(todo) < 2:
-        for done_now, number in enumerate(todo, before + 1):
+        for total, number in enumerate(todo, before + 1):
             _make(writer, generator, number)
-            progress(done_now)
+            progress(total)
         return
     results = run_in_processes(
         _make_here, todo, workers, ordered=False, start=_start, args=(writer, generator)
     )
     try:
-        for done_now, _ in enumerate(results, before + 1):
-            progress(done_now)
+        for total, _ in enumerate(results, before + 1):
+            progress(total)
     except WorkerDied as error:
         raise UsageError(f"{error}; what it made is kept: run the command again to continue.") from None
 
@@ -242,11 +242,11 @@ def fill(
 def _make(writer: PictureSetWriter, generator: Generator, number: int) -> None:
     id = entry_id(number)
     try:
-        made = generator.make(number)
+        entry = generator.make(number)
     except Skip as reason:
         writer.skip(id, str(reason))
     else:
-        writer.add(id, made.pictures, scene=made.scene, changes=made.changes, licence=made.licence)
+        writer.add(id, entry.pictures, scene=entry.scene, changes=entry.changes, licence=entry.licence)
 
 
 _work: tuple[PictureSetWriter, Generator]

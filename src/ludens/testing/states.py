@@ -115,7 +115,7 @@ def clones_are_independent(trial: Trial) -> None:
 def legal_actions_apply(trial: Trial) -> None:
     """Legal actions are distinct, canonical strings, and every one of them can be applied."""
     for state in trial.states(8):
-        others = trial.choose(state, stream(trial.seed or 0, "others"))
+        actions = trial.choose(state, stream(trial.seed or 0, "others"))
         for seat in state.to_act:
             legal = state.legal(seat)
             trial.need(len(set(legal)) == len(legal), f"{seat} has a legal action twice: {legal}")
@@ -123,7 +123,7 @@ def legal_actions_apply(trial: Trial) -> None:
                 canonical = is_text(action) and action == " ".join(action.split())
                 trial.need(canonical, f"{action!r} is not canonical: one line without extra spaces")
                 try:
-                    state.clone().apply({**others, seat: action})
+                    state.clone().apply({**actions, seat: action})
                 except Illegal as error:
                     trial.fail(f"{action!r} is legal for {seat} but rejected by apply: {error}")
 
@@ -132,25 +132,25 @@ def legal_actions_apply(trial: Trial) -> None:
 def every_legal_action_is_listed(trial: Trial) -> None:
     """`actions` lists every action of a seat once, in an order that never changes; None only for texts."""
     listed = {seat: trial.game.actions(seat) for seat in trial.game.seats}
-    texts, named = set[str](), set[str]()
+    texts, names = set[str](), set[str]()
     for seat, actions in listed.items():
         trial.need(trial.game.actions(seat) == actions, f"two calls of actions({seat!r}) differ")
         if actions is not None:
             trial.need(is_tuple(actions) and actions, f"actions({seat!r}) is not a tuple of names")
             trial.need(len(set(actions)) == len(actions), f"actions({seat!r}) has an action twice")
-    known = {seat: frozenset(actions or ()) for seat, actions in listed.items()}
+    listed_actions = {seat: frozenset(actions or ()) for seat, actions in listed.items()}
     for state in trial.states():
         for seat in state.to_act:
             legal = state.legal(seat)
-            (texts if legal.is_text else named).add(seat)
+            (texts if legal.is_text else names).add(seat)
             if listed[seat] is None:
                 continue
             trial.need(not legal.is_text, f"{seat} may reply with a text, so actions({seat!r}) must be None")
-            strange = next((action for action in legal if action not in known[seat]), None)
+            strange = next((action for action in legal if action not in listed_actions[seat]), None)
             trial.need(strange is None, f"{strange!r} is legal for {seat} but not in actions({seat!r})")
     trial.seed = trial.step = None
     for seat in trial.game.seats:
-        silent = listed[seat] is None and seat in named - texts
+        silent = listed[seat] is None and seat in names - texts
         trial.need(not silent, f"actions({seat!r}) is None although all actions of {seat} have names")
 
 
@@ -166,8 +166,8 @@ def illegal_actions_are_refused(trial: Trial) -> None:
                 _refuses(trial, state, {**due, seat: "x"}, f"an action of {seat}, who must not act")
                 _refuses(trial, state, {seat: "x"}, f"an action of {seat} alone, who must not act")
                 continue
-            missing = {other: action for other, action in due.items() if other != seat}
-            _refuses(trial, state, missing, f"a step without {seat}")
+            incomplete = {other: action for other, action in due.items() if other != seat}
+            _refuses(trial, state, incomplete, f"a step without {seat}")
             for action in _wrong(trial, state, seat):
                 _refuses(trial, state, {**due, seat: action}, f"{action[:40]!r} of {seat}")
 
@@ -181,14 +181,14 @@ def _wrong(trial: Trial, state: State, seat: str) -> list[str]:
     return [action for action in wrong if action not in legal]
 
 
-def _refuses(trial: Trial, state: State, actions: dict[str, str], what: str) -> None:
+def _refuses(trial: Trial, state: State, actions: dict[str, str], description: str) -> None:
     before, clone = snapshot(trial, state), state.clone()
     try:
         clone.apply(actions)
     except Illegal:
-        trial.need(snapshot(trial, clone) == before, f"{what} was rejected but changed the state")
+        trial.need(snapshot(trial, clone) == before, f"{description} was rejected but changed the state")
         return
-    trial.fail(f"{what} was applied instead of raising Illegal")
+    trial.fail(f"{description} was applied instead of raising Illegal")
 
 
 @rule

@@ -84,12 +84,12 @@ Sight = tuple[object, ...]
 
 class ConformanceError(AssertionError):
     def __init__(
-        self, game: str, rule: str, what: str, seed: int | None = None, step: int | None = None
+        self, game: str, rule: str, fault: str, seed: int | None = None, step: int | None = None
     ) -> None:
         places = [f"{name} {value}" for name, value in (("seed", seed), ("step", step)) if value is not None]
         where = f" ({', '.join(places)})" if places else ""
-        super().__init__(f"{game} breaks the rule '{rule}': {what}{where}.")
-        self.rule, self.what, self.seed, self.step = rule, what, seed, step
+        super().__init__(f"{game} breaks the rule '{rule}': {fault}{where}.")
+        self.rule, self.fault, self.seed, self.step = rule, fault, seed, step
 
 
 @dataclass
@@ -106,15 +106,15 @@ class Trial:
     step: int | None = None
     _views: dict[int, View] = field(default_factory=dict, repr=False)
     _courses: dict[int, list[dict[str, str]]] = field(default_factory=dict, repr=False)
-    _kept: dict[int, list[State]] = field(default_factory=dict, repr=False)
+    _states: dict[int, list[State]] = field(default_factory=dict, repr=False)
     """The states of episodes, once clones are known to be independent."""
 
-    def fail(self, what: str) -> NoReturn:
-        raise ConformanceError(_name(self.game), self.rule, what, self.seed, self.step)
+    def fail(self, fault: str) -> NoReturn:
+        raise ConformanceError(_name(self.game), self.rule, fault, self.seed, self.step)
 
-    def need(self, holds: object, what: str) -> None:
+    def need(self, holds: object, fault: str) -> None:
         if not holds:
-            self.fail(what)
+            self.fail(fault)
 
     @property
     def view(self) -> View:
@@ -129,7 +129,9 @@ class Trial:
         if seed not in self._courses:
             self.seed, self.step = seed, 0
             state, dice, course = self.game.start(seed), stream(seed, "conformance"), list[dict[str, str]]()
-            while state.to_act and len(course) < self.steps and self._can_go_on(state):
+            while state.to_act and len(course) < self.steps:
+                if not all(self._choices(state, seat) for seat in state.to_act):
+                    break
                 course.append(self.choose(state, dice))
                 self._try(state, course[-1])
                 self.step = len(course)
@@ -158,7 +160,7 @@ class Trial:
 
     def keep_states(self) -> None:
         """From now on `states` yields clones instead of playing the episodes again."""
-        self._kept = {seed: [state.clone() for state in self.walk(seed)] for seed in self.seeds}
+        self._states = {seed: [state.clone() for state in self.walk(seed)] for seed in self.seeds}
 
     def states(
         self, count: int | None = None, seeds: Sequence[int] | None = None, *, anew: bool = False
@@ -167,14 +169,14 @@ class Trial:
         for seed in self.seeds if seeds is None else seeds:
             last = len(self.course(seed))
             spread = max(1, (count or last + 1) - 1)
-            wanted = range(last + 1) if count is None else {last * i // spread for i in range(spread + 1)}
-            if seed in self._kept and not anew:
-                for step in sorted(wanted):
+            steps = range(last + 1) if count is None else {last * i // spread for i in range(spread + 1)}
+            if seed in self._states and not anew:
+                for step in sorted(steps):
                     self.seed, self.step = seed, step
-                    yield self._kept[seed][step].clone()
+                    yield self._states[seed][step].clone()
                 continue
             for step, state in enumerate(self.walk(seed)):
-                if step in wanted:
+                if step in steps:
                     yield state
         self.seed = self.step = None
 
@@ -190,9 +192,6 @@ class Trial:
     def choose(self, state: State, dice: Stream) -> dict[str, str]:
         """One random action for every seat that must act; a message where the action is a text."""
         return {seat: dice.choice(self._choices(state, seat)) for seat in state.to_act}
-
-    def _can_go_on(self, state: State) -> bool:
-        return all(self._choices(state, seat) for seat in state.to_act)
 
     def legal(self, state: State, seat: str) -> Legal:
         """The seat's legal actions; anything but a `Legal` breaks a rule, whichever one is checked now."""
@@ -271,8 +270,8 @@ class Rule:
         except ConformanceError:
             raise
         except Exception as error:
-            what = f"{type(error).__name__} was raised: {error}"
-            raise ConformanceError(_name(trial.game), trial.rule, what, trial.seed, trial.step) from error
+            fault = f"{type(error).__name__} was raised: {error}"
+            raise ConformanceError(_name(trial.game), trial.rule, fault, trial.seed, trial.step) from error
 
 
 def rule(check: Callable[[Trial], None]) -> Rule:

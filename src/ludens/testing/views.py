@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections.abc import Mapping
 from itertools import islice
 
 from ludens.core.errors import MoveError
@@ -26,8 +27,8 @@ def rules_are_complete(trial: Trial) -> None:
     for seat in trial.game.seats:
         rules = trial.view.rules(seat)
         trial.need(is_text(rules), f"{seat} has no rules")
-        left = _UNFILLED.search(rules)
-        trial.need(left is None, f"the rules of {seat} have an unfilled {left and left.group()!r}")
+        word = _UNFILLED.search(rules)
+        trial.need(word is None, f"the rules of {seat} have an unfilled {word and word.group()!r}")
         offers = trial.view.offers(seat)
         trial.need(offers in ("image", "text", "both"), f"{seat} is offered {offers!r}")
 
@@ -86,10 +87,10 @@ def rendering_has_no_side_effects(trial: Trial) -> None:
         for state in trial.states(4, trial.seeds[:2]):
             before = snapshot(trial, state)
             fresh: View = trial.game.view(render, trial.seed or 0)
-            used = view_of(trial.game, render, trial.seed or 0)
+            view = view_of(trial.game, render, trial.seed or 0)
             for seat in trial.game.seats:
-                once = sight(used, state, seat)
-                trial.need(sight(used, state, seat) == once, f"{seat} is shown another view the second time")
+                once = sight(view, state, seat)
+                trial.need(sight(view, state, seat) == once, f"{seat} is shown another view the second time")
                 trial.need(sight(fresh, state, seat) == once, f"a new view shows {seat} something else")
             trial.need(snapshot(trial, state) == before, "rendering changed a state")
 
@@ -104,16 +105,24 @@ def _same_for_all_seeds(trial: Trial) -> None:
         if render.theme == "random":
             continue
         usual = trial.game.view(render)
-        others = [trial.game.view(render, seed) for seed in _OTHER_SEEDS]
+        views = [trial.game.view(render, seed) for seed in _OTHER_SEEDS]
+        fault = (
+            "depend on the seed that the view was made for, but one view is used for all seeds: take what a "
+            "seed decides from the state, as notes() can"
+        )
         for state in trial.states(1, trial.seeds[:1]):
             for seat in trial.game.seats:
                 once = sight(usual, state, seat)
-                for what, value in [pair for other in others for pair in sight(other, state, seat).items()]:
-                    trial.need(
-                        value == once[what],
-                        f"the {what} of {seat} depend on the seed that the view was made for, but one view "
-                        f"is used for all seeds: take what a seed decides from the state, as notes() can",
-                    )
+                for view in views:
+                    _need_same(trial, seat, once, sight(view, state, seat), fault)
+
+
+def _need_same(
+    trial: Trial, seat: str, one: Mapping[str, object], other: Mapping[str, object], fault: str
+) -> None:
+    """Everything that a seat is shown or told in one case is the same in the other."""
+    for part, value in one.items():
+        trial.need(other[part] == value, f"the {part} of {seat} {fault}")
 
 
 @rule
@@ -148,8 +157,8 @@ def hidden_information_stays_hidden(trial: Trial) -> None:
                 trial.need(
                     snapshot(trial, state) == before, "resample_hidden() changed the state it was called on"
                 )
-                for what, value in sight(trial.view, other, seat).items():
-                    trial.need(value == own_sight[what], f"the {what} of {seat} depend on hidden information")
+                other_sight = sight(trial.view, other, seat)
+                _need_same(trial, seat, own_sight, other_sight, "depend on hidden information")
                 changed = changed or _differ(trial, state, other, seat)
     trial.need(changed, "imperfect_information is set, but resample_hidden() changes nothing")
 
@@ -161,9 +170,8 @@ def random_future_stays_hidden(trial: Trial) -> None:
         before = snapshot(trial, state)
         other = other_future(state, stream(trial.seed or 0, "another future", trial.step or 0))
         for seat in trial.game.seats:
-            own_sight = sight(trial.view, state, seat)
-            for what, value in sight(trial.view, other, seat).items():
-                trial.need(value == own_sight[what], f"the {what} of {seat} depend on future random numbers")
+            own_sight, other_sight = sight(trial.view, state, seat), sight(trial.view, other, seat)
+            _need_same(trial, seat, own_sight, other_sight, "depend on future random numbers")
         trial.need(snapshot(trial, state) == before, "a state changed when the streams of its clone did")
 
 
@@ -290,8 +298,8 @@ def _legal(trial: Trial, state: State, seat: str, places: Places) -> None:
     legal = trial.legal(state, seat)
     for action in places:
         refusal = state.refusal(seat, action) if legal.is_text else None
-        allowed = refusal is None if legal.is_text else action in legal
-        trial.need(allowed, f"{seat} has a place for {action!r}, which is not legal")
+        is_legal = refusal is None if legal.is_text else action in legal
+        trial.need(is_legal, f"{seat} has a place for {action!r}, which is not legal")
 
 
 def _on_the_picture(trial: Trial, seat: str, places: Places) -> None:
@@ -348,18 +356,17 @@ def twins_differ_only_in_pictures(trial: Trial) -> None:
 
 def _same_words(trial: Trial, views: tuple[View, View], worlds: tuple[State, State], seat: str) -> None:
     actions_told = isinstance(trial.game, TwinGame) and trial.game.actions_told
-    seen = [dict(sight(view, world, seat)) for view, world in zip(views, worlds, strict=True)]
-    pictures, other_pictures = (sights.pop("pictures") for sights in seen)
+    both = [dict(sight(view, world, seat)) for view, world in zip(views, worlds, strict=True)]
+    pictures, other_pictures = (sights.pop("pictures") for sights in both)
     trial.need(pictures != other_pictures, f"{seat} sees the same pictures in both worlds of a pair")
-    for sights, view in zip(seen, views, strict=True):
+    for sights, view in zip(both, views, strict=True):
         if view.offers(seat) != "text":
             del sights["text"]
         for own in ("places", "form", "notes for people"):  # who clicks looks at the picture
             del sights[own]
         if not actions_told:
             del sights["legal actions"]
-    for what, value in seen[0].items():
-        trial.need(value == seen[1][what], f"the {what} of {seat} tell the worlds of a pair apart")
+    _need_same(trial, seat, both[0], both[1], "tell the worlds of a pair apart")
 
 
 def _other_answers(trial: Trial, world: State, other: State) -> None:

@@ -10,7 +10,7 @@ from ludens.core.view import RenderOptions, View
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.pages import Block, Figure, Paragraph
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle
 from ludens.games.comma.view import Box, CommaView
 
 DIGITS = tuple(f"press_{digit}" for digit in range(10))
@@ -37,9 +37,8 @@ class SafePanel(Puzzle[SafeManual]):
     asks = "times = <how often>"
     actions = (*DIGITS, "press_enter", "knock")
 
-    def __init__(self, manual: SafeManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.code = str(setting.random.between(10_000, 99_999))
+    def set_up(self) -> None:
+        self.code = str(self.random.between(10_000, 99_999))
         self.typed = ""
         self.entered = 0
 
@@ -70,7 +69,7 @@ class SafePanel(Puzzle[SafeManual]):
     def private(self) -> Mapping[str, str]:
         return {"code": self.code}
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"panel": "safe"}
 
     def follow(self, advice: Facts) -> Sequence[str]:

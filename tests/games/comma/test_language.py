@@ -23,5 +23,5 @@ def test_other_lines_are_ignored() -> None:
 
 def test_missing_facts_are_asked_for() -> None:
     with pytest.raises(Unclear, match="a = <first>\nb = <second>"):
-        need({"a": "1"}, {"a": "first", "b": "second"})
-    assert need({"b": "2", "a": "1"}, {"a": "", "b": ""}) == ["1", "2"]
+        need([{"a": "1"}], {"a": "first", "b": "second"})
+    assert need([{"b": "2", "a": "1"}], {"a": "", "b": ""}) == ["1", "2"]

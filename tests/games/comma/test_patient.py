@@ -32,3 +32,18 @@ def test_it_describes_every_stage_once() -> None:
     said = [move.action for move in episode.moves if move.seat == "solver"]
     assert [words.splitlines()[0] for words in said[::2]] == [f"stage = {stage}" for stage in range(1, 6)]
     assert all(words.startswith("press_") for words in said[1::2])
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_as_expert_it_can_say_the_steps(name: str) -> None:
+    """Keypad, memory and telehealth have no steps: the manual leads to the answer at once."""
+    game = make(name)
+    agents = {
+        "solver": ludens.agent("bot/patient", game),
+        "expert": ludens.agent("bot/patient?steps=true", game),
+    }
+    episode = ludens.play_sync(game, agents, 1)
+    replies = [move.said for move in episode.moves if move.seat == "expert"]
+    stepwise = name.removeprefix("comma/") in ("wire", "who", "led")
+    assert any(reply.startswith("<think>") for reply in replies) == stepwise
+    assert episode.facts["solved"]

@@ -58,7 +58,7 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
         answers = [line for line in told.splitlines() if line.startswith("Answer: ")]
         assert len(answers) == 3
         assert told.count("Question: ") == 4
-        assert told.endswith(state.item.written())  # type: ignore[attr-defined]
+        assert told.endswith(state.item.prompt())  # type: ignore[attr-defined]
         letters.update(line[-1] for line in answers)
     assert len(letters) == 4
 
@@ -66,7 +66,7 @@ def test_the_prompt_has_three_examples_with_their_letters(board: str) -> None:
 def test_there_may_be_no_examples() -> None:
     game = ludens.make("qa", board="chess", examples=0)
     state = game.start(4)
-    assert game.view(RenderOptions()).notes(state, "viewer") == state.item.written()  # type: ignore[attr-defined]
+    assert game.view(RenderOptions()).notes(state, "viewer") == state.item.prompt()  # type: ignore[attr-defined]
     usual = ludens.make("qa", board="chess").start(4)
     assert state.item == usual.item  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ A puzzle is `NAME.py` (manual, panel, game, view), `NAME.md` (its prompts), `man
 where it has large tables. `wire` is the example to copy; docs/comma.md says how to add one. Beyond what the
 base classes say:
 
--   Panels draw from `setting.random` alone, later stages included, and disclose nothing private in `tell`.
+-   Panels draw from `self.random` alone, later stages included, and disclose nothing private in `tell`.
 -   Where `released` is set, the released code's rules and scores apply.
 -   Where the panel is drawn from the manual's data (symbols, words), `imagined_manual` returns another manual
     that fits the same panel.

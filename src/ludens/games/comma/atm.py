@@ -11,7 +11,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle
 from ludens.games.comma.view import Box, CommaView, centred
 
 Transaction = Literal["deposit", "withdrawal"]
@@ -77,10 +77,9 @@ class AtmPanel(Puzzle[AtmManual]):
     asks = "from <lowest balance> = <transaction and amount>"
     actions = (*DIGITS, UP, DOWN, ENTER, DELETE)
 
-    def __init__(self, manual: AtmManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.balance = setting.random.between(1, HIGHEST)
-        self.pin = str(setting.random.between(1000, 9999))
+    def set_up(self) -> None:
+        self.balance = self.random.between(1, HIGHEST)
+        self.pin = str(self.random.between(1000, 9999))
         self.page: Page = "transaction"
         self.line = 0
         self.kind: Transaction = "deposit"
@@ -173,10 +172,10 @@ class AtmPanel(Puzzle[AtmManual]):
 
     def apart(self, other: Self) -> bool:
         """The same keys lead to one transaction and amount."""
-        right, others = (panel.manual.right(panel.balance) for panel in (self, other))
-        return (right.kind, right.amount) != (others.kind, others.amount)
+        one, two = (panel.manual.right(panel.balance) for panel in (self, other))
+        return (one.kind, one.amount) != (two.kind, two.amount)
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"panel": "cash machine"}
 
     def working(self) -> Sequence[str]:

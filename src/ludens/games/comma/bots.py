@@ -14,6 +14,9 @@ from ludens.core.random import stream
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, report, write
 from ludens.games.comma.puzzle import Manual, Outcome, Puzzle
 
+Panel = Puzzle[Any]
+Step = tuple[str, Outcome]
+
 
 @dataclass
 class PatientBot(Agent):
@@ -28,30 +31,27 @@ class PatientBot(Agent):
         assert isinstance(state, Dialogue)
         words = _solve(state) if ask.seat == "solver" else state.solution(ask.seat)
         assert words is not None
-        *steps, last = state.puzzle.working() if self.steps and ask.seat == "expert" else ("",)
-        if words == last:
-            thoughts = "\n".join(steps)
+        working = state.puzzle.working() if self.steps and ask.seat == "expert" else ()
+        if words in working[-1:]:
+            thoughts = "\n".join(working[:-1])
             return Reply(f"<think>{thoughts}</think>\n{words}", words)
         return Reply(words, words)
 
 
 def _solve(state: Dialogue) -> str:
-    """The actions that the latest advice asks for; where it has just acted or they are none, what it sees."""
-    latest, facts = state.latest("solver"), read(state.advice)
-    actions = [] if latest and latest.events else state.puzzle.clone().follow(facts)
-    return "\n".join(actions) or report(state.puzzle.clone(), facts)
+    """The actions that the latest advice asks for; after acting, or without any, a report of the panel."""
+    latest = state.latest("solver")
+    actions = [] if latest and latest.events else state.puzzle.clone().follow(read(state.advice))
+    return "\n".join(actions) or report(state.puzzle)
 
-
-Panel = Puzzle[Any]
-Step = tuple[str, Outcome]
 
 PANELS, FEWEST = 300, 10
-"""How many panels are imagined; with fewer left than that, new ones are."""
+"""How many panels are imagined, and the number of consistent ones below which more are."""
 
 
 @dataclass
 class BlindBot(Agent):
-    """Plays without looking, by what is right on most panels; not always the best that can be done so."""
+    """Plays without looking, by what is right on most panels; better players that do not look may exist."""
 
     kind = "bot/blind"
     sees = "state"
@@ -91,15 +91,15 @@ class BlindBot(Agent):
         """The panels on which the actions so far would have had the results that the Solver was told."""
         log: list[tuple[int, str, Any]] = state.facts["log"]
         latest = [(words, outcome) for turn, words, outcome in log if turn == state.spoken]
-        left = [panel for panel in self._panels if self._steps[id(panel)] == latest]
-        if len(left) >= FEWEST:
-            return left
-        # With new panels, what was learnt before the last mistake is lost: most start again there.
+        panels = [panel for panel in self._panels if self._steps[id(panel)] == latest]
+        if len(panels) >= FEWEST:
+            return panels
+        # New panels are compared with the steps since the last mistake only: most puzzles start again there.
         steps = [(words, outcome) for _, words, outcome in log]
         mistakes = [number for number, (_, outcome) in enumerate(steps, 1) if outcome == "mistake"]
         since = steps[max(mistakes, default=0) :]
         new = [p for p in imagined(state) if all(p.act(action) == outcome for action, outcome in since)]
-        return [*left, *new] or imagined(state)
+        return [*panels, *new] or imagined(state)
 
 
 def imagined(state: Dialogue) -> list[Panel]:
@@ -114,11 +114,11 @@ def _panels(game: Comma, manual: Manual) -> tuple[Panel, ...]:
 
 
 def _plan(panels: Sequence[Panel]) -> Sequence[str]:
-    """Of the plans for each panel, one of those that begin as most do."""
+    """The longest plan for a panel among those that begin with the most frequent first action."""
     plans: list[Sequence[str]] = []
     for panel in panels:
         # What the oracles would do; where that depends on earlier steps, every action that is no mistake.
-        steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell({}))])))
+        steps = panel.clone().follow(read(advise(panel.manual, [write(panel.tell())])))
         right = (action for action in panel.actions if panel.clone().act(action) in ("done", "solved"))
         plans += [steps] if steps else [(action,) for action in right]
     first = Counter(plan[0] for plan in plans).most_common(1)[0][0]
@@ -129,5 +129,5 @@ def _plan(panels: Sequence[Panel]) -> Sequence[str]:
 def advice_by_frequency(game: Comma, manual: Manual) -> tuple[str, ...]:
     """What the oracle Expert says at the start of each imagined panel, the most frequent first."""
     panels = _panels(game, manual)
-    counts = Counter(advise(manual, [write(panel.clone().tell({}))]) for panel in panels)
+    counts = Counter(advise(manual, [write(panel.tell())]) for panel in panels)
     return tuple(advice for advice, _ in counts.most_common())

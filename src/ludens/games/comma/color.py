@@ -13,7 +13,7 @@ from ludens.draw.palette import edge_of, letter_on
 from ludens.draw.shapes import letters
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "blue", "green", "yellow", "magenta")
@@ -39,9 +39,9 @@ def squares(group: str, board: Sequence[str]) -> tuple[int, ...]:
     if not line:
         return tuple(n for n, colour in enumerate(board) if colour == group)
     lines = [n // SIDE if line == "row" else n % SIDE for n in range(SQUARES)]
-    left = [lines[n] for n, colour in enumerate(board) if colour != "white"]
-    wanted = min(left) if side in ("top", "left") else max(left)
-    return tuple(n for n, colour in enumerate(board) if lines[n] == wanted and colour != "white")
+    coloured = [lines[n] for n, colour in enumerate(board) if colour != "white"]
+    edge = min(coloured) if side in ("top", "left") else max(coloured)
+    return tuple(n for n, colour in enumerate(board) if lines[n] == edge and colour != "white")
 
 
 def whiten(group: str, board: Board) -> Board:
@@ -100,7 +100,7 @@ class ColorManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        *rows, pressed = need(messages[-1] if messages else {}, _NEEDS)
+        *rows, pressed = need(messages, _NEEDS)
         board = tuple(colour.strip().lower() for row in rows for colour in row.split(","))
         if len(board) != SQUARES or any(colour not in (*COLOURS, "white") for colour in board):
             raise Unclear(f"I know {SIDE} rows of {SIDE} squares, each {', '.join(COLOURS)} or white.")
@@ -134,8 +134,7 @@ class ColorPanel(Puzzle[ColorManual]):
     asks = "press = <the groups to press one after the other, with commas>"
     actions = tuple(f"click_row_{row}_col_{column}" for row in range(SIDE) for column in range(SIDE))
 
-    def __init__(self, manual: ColorManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
+    def set_up(self) -> None:
         self.board: Board = ("?",) * SQUARES
         self._draw_colours()
         self._start = self.board
@@ -149,12 +148,12 @@ class ColorPanel(Puzzle[ColorManual]):
         The released code put the five colours on the first five of these squares in reading order, so that
         one could click without looking; here they may be anywhere.
         """
-        left = [n for n, colour in enumerate(self.board) if colour != "white"]
+        coloured = [n for n, colour in enumerate(self.board) if colour != "white"]
         board = list(self.board)
-        for n in left:
+        for n in coloured:
             board[n] = self.random.choice(COLOURS)
-        if len(left) >= len(COLOURS):
-            certain = left if self.released else self.random.sample(left, len(COLOURS))
+        if len(coloured) >= len(COLOURS):
+            certain = coloured if self.released else self.random.sample(coloured, len(COLOURS))
             for n, colour in zip(certain, COLOURS, strict=False):
                 board[n] = colour
         self.board = tuple(board)
@@ -182,7 +181,7 @@ class ColorPanel(Puzzle[ColorManual]):
     def describe(self) -> str:
         return "\n".join(f"Row {row}: {colours}" for row, colours in enumerate(self._rows()))
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         rows = {f"row {row}": colours for row, colours in enumerate(self._rows())}
         return {**rows, "pressed": self.pressed or "none"}
 

@@ -6,6 +6,7 @@ solved, the mistakes are used up or the Solver has had its last turn.
 
 from __future__ import annotations
 
+import copy
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from ludens.core.options import option
 from ludens.core.random import Stream, stream
 from ludens.core.reply import fold, labelled
 from ludens.core.state import Legal, State
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear
 
 LONGEST_FACT = 400
 
@@ -38,26 +39,27 @@ def read(message: str) -> Facts:
     return facts
 
 
-def need(facts: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    """The values of the wanted facts (name to meaning); where some are missing, `Unclear` asks for all."""
-    if any(name not in facts for name in wanted):
-        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in wanted.items())
+def need(messages: Sequence[Facts], meanings: Mapping[str, str]) -> list[str]:
+    """The values of the facts that `meanings` names, from the latest message; where it lacks one, `Unclear`
+    asks for all of them."""
+    facts = messages[-1] if messages else {}
+    if any(name not in facts for name in meanings):
+        lines = "\n".join(f"{name} = <{meaning}>" for name, meaning in meanings.items())
         raise Unclear(f"Tell me, one a line:\n{lines}")
-    return [facts[name] for name in wanted]
+    return [facts[name] for name in meanings]
 
 
 def solve(puzzle: Puzzle[Manual], advice: str) -> str:
     """The perfect Solver's message: the actions that follow from the latest advice, then what it sees."""
-    facts = read(advice)
-    actions = list(puzzle.clone().follow(facts))
+    actions = list(puzzle.clone().follow(read(advice)))
     for action in actions:
         if puzzle.act(action) == "solved":
             return "\n".join(actions)
-    return "\n".join([*actions, report(puzzle, facts)])
+    return "\n".join([*actions, report(puzzle)])
 
 
-def report(puzzle: Puzzle[Manual], advice: Facts) -> str:
-    return f"{write(puzzle.tell(advice))}\nPlease answer: {puzzle.asks}"
+def report(puzzle: Puzzle[Manual]) -> str:
+    return f"{write(puzzle.tell())}\nPlease answer: {puzzle.asks}"
 
 
 def advise(manual: Manual, messages: Sequence[str]) -> str:
@@ -92,8 +94,8 @@ def read_actions(message: str, actions: Sequence[str], released: bool = False) -
     """Every line of a message that acts or looks like a failed attempt, in order."""
     lines = message.splitlines()
     if released:
-        named = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
-        return [ReadLine(line, names[0], True) for line, names in named if names]
+        hits_of = ((line, [name for name in actions if name.lower() in line.lower()]) for line in lines)
+        return [ReadLine(line, hits[0], True) for line, hits in hits_of if hits]
     read = (_read_line(line, tuple(actions)) for line in lines)
     return [line for line in read if line is not None]
 
@@ -114,10 +116,10 @@ def _read_line(line: str, actions: tuple[str, ...]) -> ReadLine | None:
     bare = _LIST_MARK.sub("", line)
     if (action := exact.get(fold(bare))) is not None:
         return ReadLine(line, action, bare == line)
-    if named := labelled(line, "action"):
-        if (action := exact.get(fold(named[0]))) is not None:
+    if names := labelled(line, "action"):
+        if (action := exact.get(fold(names[0]))) is not None:
             return ReadLine(line, action, True)
-        return ReadLine(line, loose.get(_loosen(named[0])) or _listed(named[0], exact) or "", False)
+        return ReadLine(line, loose.get(_loosen(names[0])) or _listed(names[0], exact) or "", False)
     action = loose.get(_loosen(bare), _listed(bare, exact))
     return None if action is None else ReadLine(line, action, False)
 
@@ -208,7 +210,6 @@ class Comma(Game):
 
     published: ClassVar[Manual]
     puzzle_class: ClassVar[type[Puzzle[Any]]]
-    """The panel; called with a manual and a `Setting`."""
 
     @property
     def standard_manual(self) -> Manual:
@@ -247,15 +248,13 @@ class Comma(Game):
     def panel(self, manual: Manual, random: Stream) -> Puzzle[Any]:
         """A panel with its serial number. The released runs all had an even one."""
         serial = RELEASED_SERIAL if self.released else str(random.between(100_000, 999_999))
-        return self.puzzle_class(manual, Setting(random, serial, self.released))
+        return self.puzzle_class(manual, random, serial, self.released)
 
 
 class Dialogue(State):
     """A conversation about one panel."""
 
-    __slots__ = (
-        "game", "messages", "mistakes", "partial", "partials", "puzzle", "solved", "spoken", "turn_of",
-    )  # fmt: skip
+    to_act: tuple[str, ...] = SOLVER
 
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         self.game = game
@@ -266,18 +265,13 @@ class Dialogue(State):
         self.partial = 0.0
         self.partials: list[float] = []
         self.spoken = 0
-        self.turn_of: tuple[str, ...] = SOLVER
 
     @property
     def manual(self) -> Manual:
         return cast(Manual, self.puzzle.manual)
 
-    @property
-    def to_act(self) -> tuple[str, ...]:
-        return self.turn_of
-
     def legal(self, seat: str) -> Legal:
-        if seat not in self.turn_of:
+        if seat not in self.to_act:
             return Legal()
         # Released runs act on reasoning too, so there the message is the whole reply.
         return Legal.text(100_000) if self.game.released else Legal.text()
@@ -301,10 +295,10 @@ class Dialogue(State):
         [(seat, text)] = actions.items()
         if seat == "expert":
             self.messages.append(Utterance(seat, text, text))
-            self.turn_of = SOLVER
+            self.to_act = SOLVER
         else:
             self._solver_speaks(text)
-            self.turn_of = () if self._decided or self.spoken >= self.game.last_turn else EXPERT
+            self.to_act = () if self._decided or self.spoken >= self.game.last_turn else EXPERT
 
     @property
     def _decided(self) -> bool:
@@ -394,9 +388,7 @@ class Dialogue(State):
         }
 
     def clone(self) -> Self:
-        twin = object.__new__(type(self))
-        for name in Dialogue.__slots__:
-            setattr(twin, name, getattr(self, name))
+        twin = copy.copy(self)
         twin.puzzle = self.puzzle.clone()
         twin.messages = self.messages.copy()
         twin.partials = self.partials.copy()
@@ -423,6 +415,5 @@ class Dialogue(State):
             other = Dialogue(game, game.panel(self.puzzle.manual, random.fork("panel")))
             other.messages = [replace(message, events=()) for message in self.messages]
             other.spoken, other.partials = self.spoken, [0.0] * self.spoken
-        other.turn_of = self.turn_of
-        for name in Dialogue.__slots__:
-            setattr(self, name, getattr(other, name))
+        other.to_act = self.to_act
+        vars(self).update(vars(other))

@@ -14,16 +14,7 @@ from ludens.draw import Canvas, Sprite, SpriteSheet
 from ludens.draw.palette import RGB
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, Figure, Heading, Paragraph
-from ludens.games.comma.puzzle import (
-    Facts,
-    Manual,
-    Outcome,
-    Puzzle,
-    Setting,
-    Unclear,
-    button_actions,
-    read_tables,
-)
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Points = tuple[tuple[float, float], ...]
@@ -175,7 +166,7 @@ class KeypadManual(Manual):
         return Heading("Keypad"), Paragraph(intro), Figure(columns.words(), 364, columns)
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        [listed] = need(messages[-1] if messages else {}, _NEEDS)
+        [listed] = need(messages, _NEEDS)
         symbols = [symbol.strip().lower() for symbol in listed.split(",")]
         unknown = [symbol for symbol in symbols if symbol not in SYMBOLS]
         if unknown:
@@ -193,8 +184,8 @@ PUBLISHED = KeypadManual(tuple(map(tuple, _TABLES["published"])))
 
 def draw_manual(random: Stream) -> KeypadManual:
     """Random columns: new symbols in the published places, each column reordered, columns shuffled."""
-    others = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
-    replaced = ([others[symbol] for symbol in column] for column in PUBLISHED.columns)
+    replacements = dict(zip(SYMBOLS, random.sample(SYMBOLS, len(SYMBOLS)), strict=True))
+    replaced = ([replacements[symbol] for symbol in column] for column in PUBLISHED.columns)
     columns = [tuple(random.sample(column, len(column))) for column in replaced]
     random.shuffle(columns)
     return KeypadManual(tuple(columns))
@@ -202,15 +193,15 @@ def draw_manual(random: Stream) -> KeypadManual:
 
 def imagine_manual(symbols: Sequence[str], pressed: Sequence[str], random: Stream) -> KeypadManual:
     """Random columns that hold these symbols together, those already pressed first and in this order."""
-    drawn = draw_manual(random)
-    column = random.choice(drawn.columns)
+    manual = draw_manual(random)
+    column = random.choice(manual.columns)
     places = sorted(random.sample(range(len(column)), len(symbols)))
     rest = random.sample([symbol for symbol in symbols if symbol not in pressed], len(symbols) - len(pressed))
     swap = {symbol: symbol for symbol in SYMBOLS}
     for place, symbol in zip(places, (*pressed, *rest), strict=True):
         holder = next(old for old, new in swap.items() if new == symbol)
         swap[holder], swap[column[place]] = swap[column[place]], symbol
-    return KeypadManual(tuple(tuple(swap[symbol] for symbol in each) for each in drawn.columns))
+    return KeypadManual(tuple(tuple(swap[symbol] for symbol in each) for each in manual.columns))
 
 
 PLACES = ("top left", "bottom left", "top right", "bottom right")
@@ -222,9 +213,8 @@ class KeypadPanel(Puzzle[KeypadManual]):
     asks = "order = <the four symbols in the order to press them, with commas>"
     actions = button_actions(PLACES)
 
-    def __init__(self, manual: KeypadManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.symbols = tuple(setting.random.sample(setting.random.choice(manual.columns), KEYS))
+    def set_up(self) -> None:
+        self.symbols = tuple(self.random.sample(self.random.choice(self.manual.columns), KEYS))
         """In the order of `PLACES`."""
         self.pressed: tuple[str, ...] = ()
         """The symbols pressed correctly since the last mistake, in order."""
@@ -251,13 +241,13 @@ class KeypadPanel(Puzzle[KeypadManual]):
         lines = [f"{at}: {name}, lamp {lamps[name]}" for at, name in zip(PLACES, self.symbols, strict=True)]
         return "\n".join(["Four keys with symbols:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"symbols": ", ".join(self.symbols)}
 
     def follow(self, advice: Facts) -> Sequence[str]:
         keys = dict(zip(self.symbols, self.actions, strict=True))
-        named = [symbol.strip() for symbol in advice.get("order", "").split(",")]
-        return [keys[symbol] for symbol in named if symbol in keys and symbol not in self.pressed]
+        symbols = [symbol.strip() for symbol in advice.get("order", "").split(",")]
+        return [keys[symbol] for symbol in symbols if symbol in keys and symbol not in self.pressed]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, button_actions
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
@@ -54,7 +54,7 @@ class LedManual(Manual):
     def right(self, letters: Sequence[str], colour: str) -> tuple[int, ...]:
         """The corners that may be pressed; letters are in the order of `CORNERS`."""
         products = enumerate(self.product(letter, colour) for letter in letters)
-        return tuple(corner for corner, wanted in products if wanted == letters[self.partner_of(corner)])
+        return tuple(corner for corner, product in products if product == letters[self.partner_of(corner)])
 
     def blocks(self) -> tuple[Block, ...]:
         letters, numbers = sorted(ascii_uppercase, key=self.value), [*map(str, range(LETTERS))]
@@ -67,7 +67,7 @@ class LedManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colour, *letters = need(messages[-1] if messages else {}, _NEEDS)
+        colour, *letters = need(messages, _NEEDS)
         colour, letters = colour.lower(), [letter.upper() for letter in letters]
         if colour not in COLOURS:
             raise Unclear(f"A light is {', '.join(COLOURS)}; not {colour!r}.")
@@ -97,24 +97,23 @@ class LedPanel(Puzzle[LedManual]):
     asks = "press = <corner of the button>"
     actions = button_actions(CORNERS)
 
-    def __init__(self, manual: LedManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.lights = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
-        self.done = 0
+        self.stages_done = 0
         self.letters = self._draw_letters()
 
     @property
     def stage(self) -> int:
         """The current stage, counted from 0; the last one stays when all are done."""
-        return min(self.done, len(self.lights) - 1)
+        return min(self.stages_done, len(self.lights) - 1)
 
     def _draw_letters(self) -> tuple[str, ...]:
         """A right button in a random corner and its product on its partner; the other letters are random.
 
         The released code lets letters repeat; the paper says there are four different ones.
         """
-        random, colour = self.random, self.lights[self.done]
+        random, colour = self.random, self.lights[self.stages_done]
         while True:
             letters = [random.choice(ascii_uppercase) for _ in CORNERS]
             corner = random.below(len(CORNERS))
@@ -125,23 +124,23 @@ class LedPanel(Puzzle[LedManual]):
     def act(self, action: str) -> Outcome:
         if self.actions.index(action) not in self.manual.right(self.letters, self.lights[self.stage]):
             return "mistake"
-        self.done += 1
-        if self.done == len(self.lights):
+        self.stages_done += 1
+        if self.stages_done == len(self.lights):
             return "solved"
         self.letters = self._draw_letters()
         return "done"
 
     @property
     def progress(self) -> float:
-        return self.done / len(self.lights)
+        return self.stages_done / len(self.lights)
 
     def describe(self) -> str:
-        when = ["done"] * self.done + ["now"] + ["to come"] * len(self.lights)
+        when = ["done"] * self.stages_done + ["now"] + ["to come"] * len(self.lights)
         lights = [f"Light {n + 1}: {colour}, {when[n]}" for n, colour in enumerate(self.lights)]
         buttons = [f"{corner}: {letter}" for corner, letter in zip(CORNERS, self.letters, strict=True)]
         return "\n".join([f"Stage {self.stage + 1} of {len(self.lights)}", *lights, "Buttons:", *buttons])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"light": self.lights[self.stage], **dict(zip(CORNERS, self.letters, strict=True))}
 
     def working(self) -> Sequence[str]:
@@ -224,8 +223,8 @@ class LedView(CommaView):
                 canvas.rounded(x - w // 2, px(81) + px(3), w, h, "white", "ink")
             words = "black" if now else "ink"
             canvas.text(x, px(97), f"Stage {number + 1}", small, words, ground, "mm")
-            canvas.centre(sheet.led(colour, px(LIGHT), ground, on=number >= puzzle.done), x, y)
-            if number < puzzle.done:
+            canvas.centre(sheet.led(colour, px(LIGHT), ground, on=number >= puzzle.stages_done), x, y)
+            if number < puzzle.stages_done:
                 canvas.text(x, px(178), "done", small, words, ground, "mm")
             elif sheet.theme.lettered:
                 canvas.text(x, px(178), colour, small, words, ground, "mm", bold=True)

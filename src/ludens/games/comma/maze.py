@@ -16,9 +16,10 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas, Overlay, Sprite
 from ludens.draw.palette import edge_of, letter_on, mix
 from ludens.draw.shapes import fill_shape, letters
+from ludens.games.boards import pointer
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 Cell = tuple[int, int]
@@ -41,8 +42,8 @@ class MazePlan:
     def step(self, cell: Cell, direction: str) -> Cell:
         """Where a move leads: the same cell when a wall is in the way."""
         down, right = MOVES[direction]
-        there = cell[0] + down, cell[1] + right
-        return there if there in self.free else cell
+        goal = cell[0] + down, cell[1] + right
+        return goal if goal in self.free else cell
 
     def sphere(self, colour: str) -> Cell:
         return self.spheres[COLOURS.index(colour)]
@@ -53,10 +54,10 @@ class MazePlan:
         while queue and goal not in came:
             cell = queue.popleft()
             for direction in MOVES:
-                there = self.step(cell, direction)
-                if there not in came:
-                    came[there] = cell, direction
-                    queue.append(there)
+                reached = self.step(cell, direction)
+                if reached not in came:
+                    came[reached] = cell, direction
+                    queue.append(reached)
         moves: list[str] = []
         before = came[goal]
         while before is not None:
@@ -114,7 +115,7 @@ class MazeManual(Manual):
         return read_blocks(__file__, spheres=f"{meaning}\n\n{spheres}")
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colour, where = need(messages[-1] if messages else {}, _NEEDS)
+        colour, where = need(messages, _NEEDS)
         numbers = [int(number) - 1 for number in _NUMBER.findall(where)]
         if colour.lower() not in COLOURS:
             raise Unclear(f"A torus is {', '.join(COLOURS)}; not {colour!r}.")
@@ -137,7 +138,7 @@ def draw_manual(random: Stream) -> MazeManual:
 def _spot(cell: Cell) -> str:
     """Where a cell is in the picture: column and row in twentieths."""
     x, y = LEFT + CELL * (cell[1] + 0.5), TOP + CELL * (cell[0] + 0.5)
-    return f"{int(20 * x / UNITS):02}{int(20 * y / UNITS):02}:"
+    return pointer(x / UNITS, y / UNITS, fine=True)
 
 
 class MazePanel(Puzzle[MazeManual]):
@@ -146,14 +147,13 @@ class MazePanel(Puzzle[MazeManual]):
     asks = "sphere = <colour of the sphere>"
     actions = (*(f"move_{direction}" for direction in MOVES), "check_position")
 
-    def __init__(self, manual: MazeManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.maze = PUBLISHED_MAZE if self.released else random.choice(MAZES)
         self.torus = random.choice(COLOURS)
         # The released starts include the goal; here the start is never the goal.
-        taken = () if self.released else self.maze.spheres
-        self.start = random.choice(sorted(self.maze.free.difference(taken)))
+        spheres = () if self.released else self.maze.spheres
+        self.start = random.choice(sorted(self.maze.free.difference(spheres)))
         self.mouse = self.start
 
     @property
@@ -166,11 +166,8 @@ class MazePanel(Puzzle[MazeManual]):
                 return "solved"
             self.mouse = self.start
             return "mistake"
-        there = self.maze.step(self.mouse, action.removeprefix("move_"))
-        if there == self.mouse:
-            return "nothing"
-        self.mouse = there
-        return "done"
+        before, self.mouse = self.mouse, self.maze.step(self.mouse, action.removeprefix("move_"))
+        return "nothing" if self.mouse == before else "done"
 
     @property
     def progress(self) -> float:
@@ -189,7 +186,7 @@ class MazePanel(Puzzle[MazeManual]):
         torus, mouse = f"The torus is {self.torus}.", f"The mouse is at {place(self.mouse)}."
         return "\n".join([head, *rows, torus, mouse])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"torus": self.torus, "place": place(self.maze.torus)}
 
     def apart(self, other: Self) -> bool:

@@ -10,7 +10,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 STAGES, BUTTONS = 5, 4
@@ -79,7 +79,7 @@ class MemoryManual(Manual):
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
         """Replays everything told: each stage is assumed to have been pressed as advised."""
-        need(messages[-1] if messages else {}, _NEEDS)
+        need(messages, _NEEDS)
         before: dict[int, Pressed] = {}
         press = Pressed(0, 0)
         for facts in messages:
@@ -136,8 +136,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
     asks = "press = <label of the button>"
     actions = tuple(f"press_{label}" for label in range(1, BUTTONS + 1))
 
-    def __init__(self, manual: MemoryManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
+    def set_up(self) -> None:
         self.pressed: tuple[Pressed, ...] = ()
         self.best = 0
         """The most stages completed without a mistake; in released runs those of the latest right press."""
@@ -163,9 +162,9 @@ class MemoryPanel(Puzzle[MemoryManual]):
             self._draw_stage()
             return "mistake"
         self.pressed += (right,)
-        done = len(self.pressed)
-        self.best = done if self.released else max(self.best, done)
-        if done == STAGES:
+        stages = len(self.pressed)
+        self.best = stages if self.released else max(self.best, stages)
+        if stages == STAGES:
             return "solved"
         self._draw_stage()
         return "done"
@@ -181,7 +180,7 @@ class MemoryPanel(Puzzle[MemoryManual]):
             f"Labels of the buttons, from left to right: {labels}"
         )
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         labels = ", ".join(map(str, self.labels))
         return {"stage": str(self.stage), "display": str(self.display), "labels": labels}
 
@@ -237,6 +236,6 @@ class MemoryView(CommaView):
         self.draw_buttons(canvas, map(str, puzzle.labels), self.boxes(box, puzzle), "panel")
         canvas.rounded(px(412), px(94), px(80), px(394), "panel")
         for stage, (across, down) in enumerate(LIGHTS_AT):
-            done = stage < len(puzzle.pressed)
-            light = sheet.led("green" if done else "gray", px(LIGHT), "panel", done, str(stage + 1))
+            lit = stage < len(puzzle.pressed)
+            light = sheet.led("green" if lit else "gray", px(LIGHT), "panel", lit, str(stage + 1))
             canvas.centre(light, px(across), px(down))

@@ -123,14 +123,14 @@ def draw_pages(sheet: SpriteSheet, blocks: Sequence[Block]) -> tuple[Picture, ..
     y = top
     rows = [row for block in blocks for row in _rows(sheet, block)]
     for index, row in enumerate(rows):
-        needed = row.height
+        height = row.height
         for tied, after in zip(rows[index:], rows[index + 1 :], strict=False):
             if not tied.tied:
                 break
-            needed += after.height
+            height += after.height
         if row.blank and y + row.height > bottom:
             continue
-        if y + needed > bottom and placed_pages[-1]:
+        if y + height > bottom and placed_pages[-1]:
             placed_pages.append([])
             y = top
             if row.head is not None:

@@ -1,7 +1,7 @@
-"""Panel, COMMA for one: the panel in the picture and the whole manual; what must be done?
+"""Panel: a COMMA puzzle for one seat, which sees the panel and has the whole manual.
 
-What a Solver sees and an Expert knows, in one seat: no conversation stands between looking and acting. The
-answer is all actions at once, or one action after another.
+The seat knows what Solver and Expert know together, so that there is no conversation between looking and
+acting. The answer is all actions at once, or one action after another.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
     def actions(self, seat: str) -> tuple[str, ...] | None:
         return None if self.question else puzzle_game(self.puzzle, self.manual).puzzle_class.actions
 
-    def _started(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
+    def _state(self, game: Comma, panel: Puzzle[Any]) -> PanelState | SteppedPanel:
         return PanelState(game, panel) if self.question else SteppedPanel(game, panel)
 
     def world(self, seed: int) -> PanelState | SteppedPanel:
         game = puzzle_game(self.puzzle, self.manual)
-        return self._started(game, _decided(game.start(seed).puzzle))
+        return self._state(game, _decided(game.start(seed).puzzle))
 
     def pair(self, seed: int) -> tuple[PanelState | SteppedPanel, PanelState | SteppedPanel]:
         first, random = self.world(seed), stream(seed, "twin")
@@ -91,7 +91,7 @@ class PanelQuestion(TwinGame["PanelState | SteppedPanel"]):
             other = _decided(game.panel(panel.manual, Stream(random.bits()))).briefed_as(panel)
             alike = other.actions == panel.actions and other.briefing == panel.briefing
             if alike and panel.apart(other):
-                return first, self._started(game, other)
+                return first, self._state(game, other)
         raise BadOption(f"no twin of panel {seed} of {self.puzzle} was found.")
 
 
@@ -142,26 +142,24 @@ class PanelState(Question):
 class SteppedPanel(Dialogue):
     """A panel that is solved action by action: a conversation in which only the Solver speaks."""
 
-    __slots__ = ("_plan",)
-
     def __init__(self, game: Comma, puzzle: Puzzle[Any]) -> None:
         super().__init__(game, puzzle)
         self._plan: tuple[str, ...] = ()
-        """What is left of the actions that `solution` began with; a new plan would undo what was typed."""
+        """The actions of `solution` that are still to be done; a new plan would undo what was typed."""
 
     @property
     def panel(self) -> Puzzle[Any]:
         return self.puzzle
 
     def legal(self, seat: str) -> Legal:
-        return Legal(self.puzzle.actions) if seat in self.turn_of else Legal()
+        return Legal(self.puzzle.actions) if seat in self.to_act else Legal()
 
     def _advance(self, actions: Mapping[str, str]) -> None:
         action = actions[SEAT]
         self._solver_speaks(action)
         self._plan = self._plan[1:] if self._plan[:1] == (action,) else ()
         if self._decided or self.spoken >= MOST_MOVES:
-            self.turn_of = ()
+            self.to_act = ()
 
     def solution(self, seat: str) -> str | None:
         """The next of the actions that solve the panel; None where it cannot be solved any more."""
@@ -174,11 +172,6 @@ class SteppedPanel(Dialogue):
             except Unclear:
                 return None
         return next(iter(self._plan), None)
-
-    def clone(self) -> Self:
-        twin = super().clone()
-        twin._plan = self._plan
-        return twin
 
     @property
     def returns(self) -> dict[str, float]:
@@ -199,10 +192,10 @@ class SteppedPanel(Dialogue):
 
 
 @dataclass(frozen=True)
-class ActionLines(ReplyFormat):
-    """Names of actions, one a line; lines without one are ignored."""
+class LinesFormat(ReplyFormat):
+    """A reply of lines with names from a list; other lines are ignored."""
 
-    actions: tuple[str, ...]
+    names: tuple[str, ...]
     request: str
 
     def ask(self, legal: Legal) -> str:
@@ -211,8 +204,12 @@ class ActionLines(ReplyFormat):
     def write(self, action: str) -> str:
         return action
 
+
+class ActionLines(LinesFormat):
+    """Names of actions, one a line."""
+
     def read(self, text: str, legal: Legal) -> str:
-        lines = read_actions(without_reasoning(text), self.actions)
+        lines = read_actions(without_reasoning(text), self.names)
         if unknown := next((line.line.strip() for line in lines if not line.action), None):
             raise Illegal(f"{unknown[:60]!r} is not one of the actions.")
         if not lines:
@@ -261,11 +258,11 @@ class PanelQuestionView(View):
         return "\n\n".join(parts)
 
     def brief(self, state: PanelState | SteppedPanel, seat: str) -> str | None:
-        """The puzzle, and what is told in private: who plays by heart knows the manual, unless it is new."""
+        """The puzzle and the private briefing: players are trained with a manual that is always the same."""
         if self.game.options["manual"] == "random":
             return None
-        told = (f"{name}: {value}" for name, value in state.panel.briefing.items())
-        return "\n".join([str(self.game.options["puzzle"]), *told])
+        secrets = (f"{name}: {value}" for name, value in state.panel.briefing.items())
+        return "\n".join([str(self.game.options["puzzle"]), *secrets])
 
     def layout(self, seat: str) -> Literal["frames", "pages"]:
         """The panel, and the pages of the manual below it where they are pictures."""
@@ -286,12 +283,9 @@ class PanelQuestionView(View):
         """Without the list of actions, which the form has."""
         return self._notes(state, listed=False)
 
-    def values(self, seat: str) -> Mapping[str, object]:  # type: ignore[override]
-        where = "pictures" if self._pictures else "words"
-        return {
-            "task": self.templates.fill(f"task {self._section}"),
-            "where": self.templates.fill(f"manual in {where}"),
-        }
+    def values(self, seat: str) -> dict[str, object]:
+        manual = "manual in pictures" if self._pictures else "manual in words"
+        return {"task": self.templates.fill(f"task {self._section}"), "where": self.templates.fill(manual)}
 
     def format(self, state: PanelState | SteppedPanel, seat: str) -> ReplyFormat:
         if isinstance(state, SteppedPanel):

@@ -10,7 +10,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 _TABLES = read_tables(__file__)
@@ -48,7 +48,8 @@ class PasswordManual(Manual):
             if "letters" in facts:
                 for slot, letter in zip(slots, _letters(facts["letters"]), strict=True):
                     slot.add(letter)
-        need({"letters": ""} if slots[0] else {}, _NEEDS)
+        if not slots[0]:
+            need((), _NEEDS)
         if any(len(slot) < RING for slot in slots):
             return {"turn": "up"}
         words = self.spelt([sorted(slot) for slot in slots])
@@ -74,8 +75,8 @@ RELEASED = PasswordManual(PUBLISHED_WORDS, any_opens=False)
 def draw_manual(random: Stream, answer: str = "", refused: Sequence[str] = ()) -> PasswordManual:
     """A random list as long as the published one: with this answer, if given, and without refused words."""
     words = [word for word in (*STOCK, *PUBLISHED_WORDS) if word not in refused and word != answer]
-    chosen = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
-    return PasswordManual(tuple(sorted([*chosen, answer] if answer else chosen)))
+    sample = random.sample(words, len(PUBLISHED_WORDS) - bool(answer))
+    return PasswordManual(tuple(sorted([*sample, answer] if answer else sample)))
 
 
 _UP = tuple(f"up_button_{slot}" for slot in range(1, SLOTS + 1))
@@ -88,10 +89,9 @@ class PasswordPanel(Puzzle[PasswordManual]):
     asks = "words = <the words that open the lock, with commas>, or turn = up"
     actions = (*(name for slot in zip(_UP, _DOWN, strict=True) for name in slot), "submit")
 
-    def __init__(self, manual: PasswordManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
-        self.answer = random.choice(manual.words)
+    def set_up(self) -> None:
+        random = self.random
+        self.answer = random.choice(self.manual.words)
         places = [ALPHABET.index(letter) for letter in self.answer]
         self.rings = tuple(
             tuple(ALPHABET[(place + step) % len(ALPHABET)] for step in (-1, 0, 1)) for place in places
@@ -137,7 +137,7 @@ class PasswordPanel(Puzzle[PasswordManual]):
         lines = [f"Slot {slot}: {letter.upper()}" for slot, letter in enumerate(self.word, 1)]
         return "\n".join(["Five letters, from left to right:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"letters": ", ".join(self.word)}
 
     def follow(self, advice: Facts) -> Sequence[str]:

@@ -10,7 +10,6 @@ import copy
 import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -58,21 +57,15 @@ class Manual(ABC):
 M = TypeVar("M", bound=Manual)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The inputs from which a panel is made."""
-
-    random: Stream
-    """The panel's own stream: all random draws, later stages included, come from it."""
-    serial: str
-    released: bool = False
-    """Whether the released code's rules and partial scores apply where they differ from the paper's."""
-
-
 class Puzzle(ABC, Generic[M]):
     """A panel: its state, its actions and their results.
 
     Keep state in immutable values (tuples, strings, numbers), so that the shallow copy of `clone` suffices.
+
+    Args:
+        random: The panel's own stream: all random draws, later stages included, come from it.
+        released: Whether the released code's rules and partial scores apply where they differ from the
+            paper's.
     """
 
     hidden: ClassVar[frozenset[str]] = frozenset()
@@ -85,11 +78,13 @@ class Puzzle(ABC, Generic[M]):
 
     actions: tuple[str, ...]
 
-    def __init__(self, manual: M, setting: Setting) -> None:
-        self.manual = manual
-        self.random = setting.random
-        self.serial = setting.serial
-        self.released = setting.released
+    def __init__(self, manual: M, random: Stream, serial: str, released: bool = False) -> None:
+        self.manual, self.random, self.serial, self.released = manual, random, serial, released
+        self.set_up()
+
+    @abstractmethod
+    def set_up(self) -> None:
+        """Make a new panel: draw from `random`, and set all further attributes."""
 
     @abstractmethod
     def act(self, action: str) -> Outcome:
@@ -124,8 +119,8 @@ class Puzzle(ABC, Generic[M]):
         return {}
 
     @abstractmethod
-    def tell(self, advice: Facts) -> Facts:
-        """What the oracle Solver tells about this panel after the Expert's latest advice: nothing private."""
+    def tell(self) -> Facts:
+        """What the oracle Solver tells about this panel: nothing private."""
 
     @abstractmethod
     def follow(self, advice: Facts) -> Sequence[str]:
@@ -151,8 +146,7 @@ class Puzzle(ABC, Generic[M]):
 
     def solution(self) -> Sequence[str]:
         """Right actions, for one who knows panel and manual."""
-        known = self.tell({})
-        actions = self.clone().follow(self.manual.advise([known]))
+        actions = self.clone().follow(self.manual.advise([self.tell()]))
         return actions[:1] if self.redraws else actions
 
     def working(self) -> Sequence[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from ludens.core.agent import Agent, Ask, Reply
@@ -16,12 +17,12 @@ from ludens.core.forms import Fill, readable
 from ludens.core.game import Preset
 from ludens.core.options import option
 from ludens.core.random import Stream, stream
-from ludens.core.reply import ReplyFormat, without_reasoning
+from ludens.core.reply import without_reasoning
 from ludens.core.state import Legal, Question
 from ludens.core.twins import MARKS, TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.comma.dialogue import Comma, Dialogue, advise, read, write
-from ludens.games.comma.panel import SEAT, PanelState, puzzle_game
+from ludens.games.comma.panel import SEAT, LinesFormat, PanelState, puzzle_game
 from ludens.games.comma.puzzle import Facts, Puzzle
 from ludens.games.comma.view import CommaView
 
@@ -45,7 +46,7 @@ KINDS: Mapping[str, str] = {
     "symbols": "symbols",
     "looks": "symbols",
 }
-"""Of each field, what is read; words where it is not named."""
+"""The kind of value in each field; `words` for fields that are not in the list."""
 
 
 def kind_of(puzzle: str, name: str) -> str:
@@ -56,8 +57,8 @@ def kind_of(puzzle: str, name: str) -> str:
 
 def fields_of(panel: Puzzle[Any]) -> Facts:
     """The serial number, and what an oracle Solver would tell of the panel."""
-    told = {name: value for name, value in panel.tell({}).items() if name not in _UNSEEN}
-    return {"serial": panel.serial, **told}
+    facts = {name: value for name, value in panel.tell().items() if name not in _UNSEEN}
+    return {"serial": panel.serial, **facts}
 
 
 def kinds_of(puzzle: str) -> tuple[str, ...]:
@@ -131,9 +132,8 @@ class ReadingState(Question):
         answered = read(self.answer or "")
         right = {}
         for name, value in self.fields.items():
-            truth, given = _values(value), _values(answered.get(name, ""))
-            pairs = zip(truth, given + [""] * len(truth), strict=False)
-            right[name] = [a == b for a, b in pairs] + [False] * max(0, len(given) - len(truth))
+            truth, reply = _values(value), _values(answered.get(name, ""))
+            right[name] = [a == b for a, b in zip_longest(truth, reply)]
         return right
 
     @property
@@ -161,25 +161,15 @@ def _values(text: str) -> list[str]:
     return [value.strip().lower() for value in text.split(",")] if text else []
 
 
-@dataclass(frozen=True)
-class FieldLines(ReplyFormat):
-    """A line `name = value` for each field; other lines are ignored."""
-
-    names: tuple[str, ...]
-    request: str
-
-    def ask(self, legal: Legal) -> str:
-        return self.request
-
-    def write(self, action: str) -> str:
-        return action
+class FieldLines(LinesFormat):
+    """A line `name = value` for each field."""
 
     def read(self, text: str, legal: Legal) -> str:
         facts = read(without_reasoning(text))
-        named = {name: facts[name] for name in self.names if name in facts}
-        if not named:
+        fields = {name: facts[name] for name in self.names if name in facts}
+        if not fields:
             raise Unreadable(f"the reply has no line such as {self.names[0]} = <value>.")
-        return write(named)
+        return write(fields)
 
 
 class ReadingView(View):
@@ -240,7 +230,7 @@ class PanelReader(Agent):
         state = ask.state
         assert isinstance(state, PanelState)
         panel, action = state.panel, state.solution(ask.seat) or ""
-        told = write(panel.tell({}))
+        report = write(panel.tell())
         working = panel.working() if self.steps else ()
-        thoughts = "\n".join([told, *(working or [advise(panel.manual, [told])])])
+        thoughts = "\n".join([report, *(working or [advise(panel.manual, [report])])])
         return Reply(f"<think>{thoughts}</think>\n{action}", action)

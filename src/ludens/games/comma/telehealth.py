@@ -12,10 +12,10 @@ from PIL.ImageDraw import ImageDraw
 
 from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
-from ludens.draw.palette import mix, parse
+from ludens.draw.palette import hex_name, mix, parse
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView, centred
 
 SIGNS = ("itches", "bleeds", "hurts", "grew", "changed", "raised")
@@ -32,7 +32,7 @@ class Look(NamedTuple):
     """Smallest and largest diameter in millimetres."""
     signs: Sequence[int]
     """How many of ten charts have each of `SIGNS`."""
-    seen: str
+    picture: str
     """What the picture shows, for the text observation."""
     symptoms: str
 
@@ -117,7 +117,7 @@ Mark = tuple[str, Points, float]
 
 
 def blend(skin: str, colour: str, percent: int) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*mix(parse(skin), parse(colour), percent, 100))
+    return hex_name(mix(parse(skin), parse(colour), percent, 100))
 
 
 def shade(colour: str, plain: bool) -> str:
@@ -297,7 +297,7 @@ class TelehealthManual(Manual):
         return read_blocks(__file__, remark=remark, entries="\n\n".join(entries))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        phrase, widest, irritated = need(messages[-1] if messages else {}, _NEEDS)
+        phrase, widest, irritated = need(messages, _NEEDS)
         looks = {look.phrase: look.name for look in LOOKS.values()}
         if phrase.lower() not in looks:
             raise Unclear(f"I know these: {', '.join(looks)}; not {phrase!r}.")
@@ -353,9 +353,8 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     asks = "diagnosis = <the code>, treatment = <what to do>, on two lines"
     actions = tuple([f"diagnose_{code}" for code in CODES] + [f"treat_{name}" for name in TREATMENTS])
 
-    def __init__(self, manual: TelehealthManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         weights = tuple(RELEASED_COUNTS), tuple(RELEASED_COUNTS.values())
         self.look = LOOKS[random.weighted(*weights) if self.released else random.choice(tuple(LOOKS))]
         self.chart = draw_chart(self.look, random)
@@ -371,14 +370,14 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
 
     def act(self, action: str) -> Outcome:
         entry = self.manual.entry(self.look.name)
-        verb, _, named = action.partition("_")
+        verb, _, name = action.partition("_")
         if not self.diagnosis:
-            if (verb, named) != ("diagnose", entry.code):
+            if (verb, name) != ("diagnose", entry.code):
                 return "mistake"
             self.diagnosis = entry.code
             return "done"
         right = entry.choose(self.chart.widest, self.irritated)
-        return "solved" if (verb, named) == ("treat", right) else "mistake"
+        return "solved" if (verb, name) == ("treat", right) else "mistake"
 
     @property
     def progress(self) -> float:
@@ -387,7 +386,7 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def describe(self) -> str:
         skin = SKIN_TYPES[self.chart.skin_type - 1]
         chart = [f"{name}: {value}" for name, value in self.chart.lines()]
-        picture = f"The picture shows skin of type {skin} and on it {self.look.seen}"
+        picture = f"The picture shows skin of type {skin} and on it {self.look.picture}"
         return "\n".join([picture, "Chart:", *chart, f"Diagnosis: {self.diagnosis or 'none yet'}"])
 
     @property
@@ -404,7 +403,7 @@ class TelehealthPanel(Puzzle[TelehealthManual]):
     def private(self) -> Mapping[str, str]:
         return dict(zip(("name", "address", "id number"), self.patient, strict=True))
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         irritated = "yes" if self.irritated else "no"
         return {"looks": self.look.phrase, "widest": str(self.chart.widest), "irritated": irritated}
 

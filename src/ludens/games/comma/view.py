@@ -154,10 +154,10 @@ class CommaView(View):
         return dict(zip(actions, boxes, strict=True))
 
     def draw_buttons(
-        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str, fill: str = "wood"
+        self, canvas: Canvas, labels: Iterable[str], boxes: Mapping[str, Box], ground: str
     ) -> None:
         for label, (x, y, width, height) in zip(labels, boxes.values(), strict=True):
-            canvas.place(self.sheet.button(label, width, height, fill, ground), x, y)
+            canvas.place(self.sheet.button(label, width, height, "wood", ground), x, y)
 
     def draw_display(self, canvas: Canvas, units: Box, words: str, size: int) -> None:
         """Draw a black display with a frame; position and font size are in units."""
@@ -265,8 +265,8 @@ class CommaView(View):
         if latest_only and seat == "solver":
             # The panel's response to the seat's own last actions is not a message: the ablation keeps it.
             yield from self._answers(state.of(seat)[-1])
-        others = [message for message in state.messages if message.seat != seat]
-        for message in others[-1:] if latest_only else state.messages:
+        incoming = [message for message in state.messages if message.seat != seat]
+        for message in incoming[-1:] if latest_only else state.messages:
             words = message.text if message.seat == seat else message.heard
             yield f"{_NAMES[message.seat]}:"
             yield from (f"    {line}" for line in words.splitlines() or ["..."])

@@ -9,16 +9,7 @@ from ludens.core.random import Stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks, table
-from ludens.games.comma.puzzle import (
-    Facts,
-    Manual,
-    Outcome,
-    Puzzle,
-    Setting,
-    Unclear,
-    button_actions,
-    read_tables,
-)
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, button_actions, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 PLACES = ("top left", "top right", "middle left", "middle right", "bottom left", "bottom right")
@@ -60,7 +51,7 @@ class WhoManual(Manual):
         )
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        display, *labels = need(messages[-1] if messages else {}, _NEEDS)
+        display, *labels = need(messages, _NEEDS)
         display = "" if display == NO_TEXT else display
         words = dict(self.press)
         if display not in dict(self.read):
@@ -95,10 +86,9 @@ class WhoPanel(Puzzle[WhoManual]):
     asks = "press = <place of the button>"
     actions = button_actions(PLACES)
 
-    def __init__(self, manual: WhoManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        self.display = setting.random.choice(manual.read)[0]
-        self.labels = tuple(setting.random.sample([label for label, _ in manual.press], len(PLACES)))
+    def set_up(self) -> None:
+        self.display = self.random.choice(self.manual.read)[0]
+        self.labels = tuple(self.random.sample([label for label, _ in self.manual.press], len(PLACES)))
 
     def act(self, action: str) -> Outcome:
         place = PLACES[self.actions.index(action)]
@@ -108,7 +98,7 @@ class WhoPanel(Puzzle[WhoManual]):
         labels = (f"{place}: {label}" for place, label in self._buttons())
         return "\n".join([f"The display shows: {self.display or NO_TEXT}", *labels])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"display": self.display or NO_TEXT, **dict(self._buttons())}
 
     def working(self) -> Sequence[str]:

@@ -13,7 +13,7 @@ from ludens.core.random import Stream, stream
 from ludens.draw import Canvas
 from ludens.games.comma.dialogue import Comma, need
 from ludens.games.comma.pages import Block, read_blocks
-from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Setting, Unclear, read_tables
+from ludens.games.comma.puzzle import Facts, Manual, Outcome, Puzzle, Unclear, read_tables
 from ludens.games.comma.view import Box, CommaView
 
 COLOURS = ("red", "white", "yellow", "blue", "black")
@@ -69,7 +69,7 @@ class WireRule:
             return len(wires) - list(reversed(wires)).index(self.cut)
         return len(wires) if self.cut == -1 else self.cut
 
-    def which(self) -> str:
+    def wire_name(self) -> str:
         if isinstance(self.cut, str):
             return f"last {self.cut}"
         return "last" if self.cut == -1 else ORDINALS[self.cut - 1]
@@ -77,7 +77,9 @@ class WireRule:
     def words(self) -> str:
         when = " and ".join(condition.words() for condition in self.conditions)
         return (
-            f"If {when}, cut the {self.which()} wire." if when else f"Otherwise, cut the {self.which()} wire."
+            f"If {when}, cut the {self.wire_name()} wire."
+            if when
+            else f"Otherwise, cut the {self.wire_name()} wire."
         )
 
     def brief(self) -> str:
@@ -104,7 +106,7 @@ class WireManual(Manual):
         return read_blocks(__file__, lists="\n\n".join(lists))
 
     def advise(self, messages: Sequence[Facts]) -> Facts:
-        colours, serial = need(messages[-1] if messages else {}, _NEEDS)
+        colours, serial = need(messages, _NEEDS)
         wires = [colour.strip().lower() for colour in colours.split(",")]
         if not FEWEST <= len(wires) <= MOST or any(wire not in COLOURS for wire in wires):
             raise Unclear(
@@ -139,19 +141,19 @@ def draw_manual(random: Stream) -> WireManual:
 def _draw_rules(number: int, random: Stream) -> tuple[WireRule, ...]:
     """A list for this number of wires in which every rule applies to some panel."""
     while True:
-        counted = random.sample(COLOURS, len(COLOURS))
+        colours = random.sample(COLOURS, len(COLOURS))
         rules: list[WireRule] = []
         for _ in range(random.between(3, 4)):
-            conditions = _draw_conditions(counted, random)
+            conditions = _draw_conditions(colours, random)
             rules.append(WireRule(conditions, _draw_cut(number, conditions, rules, random)))
         rules.append(WireRule((), _draw_cut(number, (), rules, random)))
         if _all_count(rules, number):
             return tuple(rules)
 
 
-def _draw_conditions(counted: list[str], random: Stream) -> tuple[WireCondition, ...]:
-    """One or two conditions; counted colours are removed from the list, so that none is counted twice."""
-    conditions = [WireCondition(random.choice(AMOUNTS), counted.pop())]
+def _draw_conditions(colours: list[str], random: Stream) -> tuple[WireCondition, ...]:
+    """One or two conditions; a colour is removed from the list when it is used, so that none occurs twice."""
+    conditions = [WireCondition(random.choice(AMOUNTS), colours.pop())]
     if random.below(4) == 0:
         conditions.insert(0, WireCondition("last", random.choice(COLOURS)))
     if random.below(4) == 0:
@@ -184,8 +186,8 @@ def _all_count(rules: Sequence[WireRule], number: int) -> bool:
 @lru_cache(maxsize=8)
 def _panels(number: int) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """Every panel that rules can distinguish: how often each colour occurs, the last colour, odd or even."""
-    others = combinations_with_replacement(COLOURS, number - 1)
-    panels = [((*most, last), odd) for most, last, odd in product(others, COLOURS, (False, True))]
+    rest = combinations_with_replacement(COLOURS, number - 1)
+    panels = [((*most, last), odd) for most, last, odd in product(rest, COLOURS, (False, True))]
     stream(number, "panels").shuffle(panels)
     return tuple(panels)
 
@@ -199,9 +201,8 @@ class WirePanel(Puzzle[WireManual]):
     asks = "cut = <number of the wire, counted from the top>"
     actions = _ACTIONS
 
-    def __init__(self, manual: WireManual, setting: Setting) -> None:
-        super().__init__(manual, setting)
-        random = setting.random
+    def set_up(self) -> None:
+        random = self.random
         self.wires = tuple(random.choice(COLOURS) for _ in range(random.between(FEWEST, MOST)))
         self.actions = _ACTIONS[: len(self.wires)]
         self.cut = 0
@@ -218,18 +219,18 @@ class WirePanel(Puzzle[WireManual]):
         lines = [f"{n}: {colour}{', cut' if n == self.cut else ''}" for n, colour in enumerate(self.wires, 1)]
         return "\n".join([f"{len(self.wires)} wires, from top to bottom:", *lines])
 
-    def tell(self, advice: Facts) -> Facts:
+    def tell(self) -> Facts:
         return {"wires": ", ".join(self.wires), "serial": self.serial}
 
     def working(self) -> Sequence[str]:
         """How many wires have each colour, which rules hold, and the wire of the first that does."""
         wires, odd = self.wires, int(self.serial[-1]) % 2 == 1
         counts = [f"{wires.count(colour)} {colour}" for colour in COLOURS]
-        seen = [f"{len(wires)} wires", *counts, f"last {wires[-1]}", "odd" if odd else "even"]
+        facts = [f"{len(wires)} wires", *counts, f"last {wires[-1]}", "odd" if odd else "even"]
         rules = self.manual.tables[len(wires) - FEWEST]
         number = next(number for number, rule in enumerate(rules) if rule.holds(wires, odd))
-        tried = [f"{rule.brief()}: {rule.which() if rule.holds(wires, odd) else 'no'}" for rule in rules]
-        return [", ".join(seen), *tried[: number + 1], f"cut = {rules[number].place(wires)}"]
+        tried = [f"{rule.brief()}: {rule.wire_name() if rule.holds(wires, odd) else 'no'}" for rule in rules]
+        return [", ".join(facts), *tried[: number + 1], f"cut = {rules[number].place(wires)}"]
 
     def follow(self, advice: Facts) -> Sequence[str]:
         action = f"cut_wire_{advice.get('cut')}"
@@ -268,17 +269,17 @@ class Wire(Comma):
 
 
 _PATIENCE = 60
-"""Panels drawn for one wanted wire, which no rule may name."""
+"""Panels drawn for one place: it may be that no rule names the wire there."""
 
 
 def _balanced(panel: WirePanel, random: Stream) -> Iterator[tuple[str, ...]]:
-    """Wires of which a wanted one is right; all places are wanted equally often."""
+    """Wires of which the one at a random place is right; every place is as likely."""
     places = list(range(1, len(panel.wires) + 1))
     random.shuffle(places)
-    for wanted in places:
+    for place in places:
         for _ in range(_PATIENCE):
             wires = tuple(random.choice(COLOURS) for _ in panel.wires)
-            if panel.manual.right(wires, panel.serial) == wanted:
+            if panel.manual.right(wires, panel.serial) == place:
                 yield wires
 
 

@@ -14,7 +14,7 @@ from ludens.games.hanabi.game import (
     COLORS,
     DeckShape,
     HanabiState,
-    Held,
+    HandCard,
     PastAction,
     Sight,
     possible_cards,
@@ -42,11 +42,11 @@ class CommonKnowledge:
         self.hard = dict.fromkeys(range(shape.players * shape.hand), self._all)
         self.soft = dict(self.hard)
         self.clued: set[int] = set()
-        self.drawn = shape.players * shape.hand
+        self.draws = shape.players * shape.hand
         self.read = 0
         self.pointed: list[tuple[int, str, int | None]] = []
         """Players to whom the last hints were given, the hints, and the cards that those are about."""
-        self._known: dict[int, int] | None = None
+        self._fixed: dict[int, int] | None = None
         ranks, colors = range(shape.ranks), range(shape.colors)
         self._by_color = [sum(1 << (color * shape.ranks + rank) for rank in ranks) for color in colors]
         self._by_rank = [sum(1 << (color * shape.ranks + rank) for color in colors) for rank in ranks]
@@ -54,29 +54,30 @@ class CommonKnowledge:
 
     @classmethod
     def at_a_glance(cls, sight: Sight) -> CommonKnowledge:
-        """What those know who see the table and the last actions of each player, without a memory."""
+        """The common knowledge of players without a memory: they see the table and recent actions."""
         glance, shape = cls(sight.shape), sight.shape
         glance.hard.clear()
         glance.stacks, glance.deck = list(sight.stacks), sight.deck
-        played = (color * shape.ranks + rank for color, top in enumerate(sight.stacks) for rank in range(top))
-        for card in (*sight.discards, *played):
-            glance.gone[card] += 1
+        ranks = shape.ranks
+        fireworks = (color * ranks + rank for color, top in enumerate(sight.stacks) for rank in range(top))
+        for face in (*sight.discards, *fireworks):
+            glance.gone[face] += 1
         glance._survey()
-        glance.hands = [[held.serial for held in hand] for hand in sight.hands]
+        glance.hands = [[card.serial for card in hand] for hand in sight.hands]
         hints = [event for event in recent_actions(sight) if event.move.offset]
         new = {(serial, event.move.kind) for event in hints for serial in event.serials}
-        for held in chain.from_iterable(sight.hands):
-            colors = sum(glance._by_color[color] for color in bits(held.colors))
-            glance.hard[held.serial] = colors & sum(glance._by_rank[rank] for rank in bits(held.ranks))
-            for kind, mask in (("color", held.colors), ("rank", held.ranks)):
-                if mask.bit_count() == 1 and (held.serial, kind) not in new:
-                    glance.clued.add(held.serial)
+        for card in chain.from_iterable(sight.hands):
+            colors = sum(glance._by_color[color] for color in bits(card.colors))
+            glance.hard[card.serial] = colors & sum(glance._by_rank[rank] for rank in bits(card.ranks))
+            for kind, mask in (("color", card.colors), ("rank", card.ranks)):
+                if mask.bit_count() == 1 and (card.serial, kind) not in new:
+                    glance.clued.add(card.serial)
         glance.soft = dict(glance.hard)
         for event in hints:
             player = (event.player + event.move.offset) % shape.players
             touched = tuple(serial for serial in event.serials if serial in glance.hands[player])
-            focus, meant = glance._pointed_at(player, touched)
-            glance._take(touched, focus, meant)
+            focus, meaning = glance._pointed_at(player, touched)
+            glance._take(touched, focus, meaning)
             glance.pointed.append((player, event.name, focus))
         return glance
 
@@ -95,22 +96,22 @@ class CommonKnowledge:
             reachable = True
             for rank in range(shape.ranks):
                 card = color * shape.ranks + rank
-                bit, left = 1 << card, shape.copies[card] - self.gone[card]
+                bit, copies = 1 << card, shape.copies[card] - self.gone[card]
                 if rank < self.stacks[color] or not reachable:
                     self.useless |= bit
                     continue
                 if rank == self.stacks[color]:
                     self.playable |= bit
-                if left == 1:
+                if copies == 1:
                     self.last |= bit
-                if left == 0:
+                if copies == 0:
                     reachable = False
                     self.useless |= bit
                     self.playable &= ~bit
 
     def follow(self, log: tuple[PastAction, ...]) -> None:
         for event in log[self.read :]:
-            self._known = None
+            self._fixed = None
             if event.move.offset:
                 target = (event.player + event.move.offset) % self.shape.players
                 self.apply_hint(target, event.move.kind, event.move.value, event.serials)
@@ -130,9 +131,9 @@ class CommonKnowledge:
             self.stacks[event.card // self.shape.ranks] += 1
         if self.deck:
             self.deck -= 1
-            hand.append(self.drawn)
-            self.hard[self.drawn] = self.soft[self.drawn] = self._all
-            self.drawn += 1
+            hand.append(self.draws)
+            self.hard[self.draws] = self.soft[self.draws] = self._all
+            self.draws += 1
         self._survey()
 
     def next_discard(self, player: int) -> int | None:
@@ -140,10 +141,10 @@ class CommonKnowledge:
 
     def fixed(self) -> dict[int, int]:
         """Useful cards whose faces everybody knows, one bit each, with the serial number of one copy."""
-        if self._known is None:
+        if self._fixed is None:
             single = ((mask, serial) for serial, mask in self.soft.items() if mask & (mask - 1) == 0)
-            self._known = {mask: serial for mask, serial in single if not mask & self.useless}
-        return self._known
+            self._fixed = {mask: serial for mask, serial in single if not mask & self.useless}
+        return self._fixed
 
     def _soon(self) -> int:
         """Cards playable now or after cards whose faces are known."""
@@ -165,28 +166,28 @@ class CommonKnowledge:
 
     def apply_hint(self, player: int, kind: str, value: int, touched: tuple[int, ...]) -> None:
         hinted = (self._by_color if kind == "color" else self._by_rank)[value]
-        focus, meant = self._pointed_at(player, touched)
+        focus, meaning = self._pointed_at(player, touched)
         for serial in self.hands[player]:
             keep = hinted if serial in touched else ~hinted
             self.hard[serial] &= keep
             self.soft[serial] = self.soft[serial] & keep or self.hard[serial]
-        self._take(touched, focus, meant)
+        self._take(touched, focus, meaning)
 
     def _pointed_at(self, player: int, touched: tuple[int, ...]) -> tuple[int | None, int]:
         """The card that a hint is about, by convention, and what it may be."""
-        focus, meant = self.focus(player, touched), self._soon()
+        focus, meaning = self.focus(player, touched), self._soon()
         if focus is not None and focus == self.next_discard(player):
-            meant |= self.last
-        return focus, meant
+            meaning |= self.last
+        return focus, meaning
 
-    def _take(self, touched: tuple[int, ...], focus: int | None, meant: int) -> None:
-        """Hinted cards are useful, and the focus is what is meant."""
+    def _take(self, touched: tuple[int, ...], focus: int | None, meaning: int) -> None:
+        """Hinted cards are useful, and the focus is one of those in `meaning`."""
         for serial in touched:
             self.clued.add(serial)
             self.soft[serial] = self.soft[serial] & ~self.useless or self.soft[serial]
         if focus is not None:
-            self.soft[focus] = self.soft[focus] & meant or self.soft[focus]
-        self._known = None
+            self.soft[focus] = self.soft[focus] & meaning or self.soft[focus]
+        self._fixed = None
 
 
 GOOD_HINT = 6.0
@@ -222,11 +223,11 @@ class StrongPolicy:
         return self.decide()
 
     def look(self, sight: Sight, reading: CommonKnowledge) -> None:
-        """Take the place of a player who knows so much."""
+        """Reason as the player with this sight and this common knowledge."""
         self.sight, self.reading, self.me = sight, reading, sight.me
-        self.left = unseen_copies(sight)
+        self.unseen = unseen_copies(sight)
         self.faces = {
-            held.serial: held.card for hand in sight.hands for held in hand if held.card is not None
+            card.serial: card.face for hand in sight.hands for card in hand if card.face is not None
         }
         self._out = [self._exhausted(player) for player in range(sight.shape.players)]
 
@@ -234,12 +235,12 @@ class StrongPolicy:
 
     def _exhausted(self, player: int) -> int:
         """Cards of which this player sees every copy, as far as can be known."""
-        left = self.left
+        unseen = self.unseen
         if player != self.me:
-            left = list(left)
+            unseen = list(unseen)
             for serial in self.reading.hands[player]:
-                left[self.faces[serial]] += 1
-        return sum(1 << card for card, count in enumerate(left) if count <= 0)
+                unseen[self.faces[serial]] += 1
+        return sum(1 << card for card, count in enumerate(unseen) if count <= 0)
 
     def may_be(self, reading: CommonKnowledge, player: int, serial: int) -> int:
         """What a card may be for its holder, by facts and convention."""
@@ -257,9 +258,9 @@ class StrongPolicy:
     def plays(self, reading: CommonKnowledge, player: int) -> list[int]:
         return self._within(reading, player, reading.playable)
 
-    def _within(self, reading: CommonKnowledge, player: int, wanted: int) -> list[int]:
+    def _within(self, reading: CommonKnowledge, player: int, cards: int) -> list[int]:
         masks = {serial: self.may_be(reading, player, serial) for serial in reading.hands[player]}
-        return [serial for serial, mask in masks.items() if mask and not mask & ~wanted]
+        return [serial for serial, mask in masks.items() if mask and not mask & ~cards]
 
     # What to do.
 
@@ -299,8 +300,8 @@ class StrongPolicy:
             return best.name
         return self._do("Discard", self._least() if doomed is None else doomed)
 
-    def _do(self, what: str, serial: int) -> str:
-        return f"({what} {self.reading.hands[self.me].index(serial)})"
+    def _do(self, verb: str, serial: int) -> str:
+        return f"({verb} {self.reading.hands[self.me].index(serial)})"
 
     def _highest_rank(self, serial: int) -> int:
         mask = self.may_be(self.reading, self.me, serial)
@@ -311,8 +312,8 @@ class StrongPolicy:
         best, chance = None, 0.1
         for serial in self.reading.hands[self.me]:
             mask = self.may_be(self.reading, self.me, serial)
-            fitting = sum(self.left[card] for card in bits(mask & self.reading.playable))
-            ways = sum(self.left[card] for card in bits(mask))
+            fitting = sum(self.unseen[card] for card in bits(mask & self.reading.playable))
+            ways = sum(self.unseen[card] for card in bits(mask))
             if ways and fitting / ways > chance:
                 best, chance = serial, fitting / ways
         return best
@@ -362,7 +363,7 @@ class StrongPolicy:
         old, new, player, ranks = self.reading, hint.after, hint.player, self.sight.shape.ranks
         before, promised = set(self.plays(old, player)), set(self.plays(new, player))
         pointed_at = {face for serial, face in self.faces.items() if serial in old.clued}
-        counted: set[int] = set()
+        faces: set[int] = set()
         worth = 0.0
         for serial in new.hands[player]:
             face = self.faces[serial]
@@ -371,9 +372,9 @@ class StrongPolicy:
             if serial in promised:
                 if not bit & new.playable:
                     return MISLEADING
-                if serial not in before and face not in counted:
+                if serial not in before and face not in faces:
                     worth += NEW_PLAY + 0.5 * (ranks - face % ranks)
-                counted.add(face)
+                faces.add(face)
             if useful and not mask & bit:
                 worth -= FORGOTTEN
             if serial in hint.touched and serial not in old.clued:
@@ -411,11 +412,11 @@ class Glance(ReasoningBot):
         return self._policy(state).decide()
 
     def reasons(self, state: HanabiState, move: str) -> list[str]:
-        """Also the last hints to it and what they mean, what the others know of their cards, and each hint
-        that it may give, with the card that it would be about, and which of them is best."""
+        """What it sees, the last hints to it and their meaning, what the others know of their cards, each
+        hint that it may give with the card that it would be about, and the best of them."""
         policy = self._policy(state)
         sight, reading, me, hints = policy.sight, policy.reading, policy.me, policy.valued_hints()
-        others = [(me + offset) % sight.shape.players for offset in range(1, sight.shape.players)]
+        partners = [(me + offset) % sight.shape.players for offset in range(1, sight.shape.players)]
 
         def about(player: int, name: str, focus: int | None, *verdict: str) -> str:
             card = "none" if focus is None else str(reading.hands[player].index(focus))
@@ -424,7 +425,7 @@ class Glance(ReasoningBot):
         words = {
             "heard": [about(player, name, focus) for player, name, focus in reading.pointed if player == me],
             "meant": [str(reading.hands[me].index(serial)) for serial in policy.plays(reading, me)],
-            "told": [held.known for player in others for held in sight.hands[player]],
+            "told": [card.knowledge for player in partners for card in sight.hands[player]],
             "hints": sorted(
                 about(
                     one.player,
@@ -436,7 +437,7 @@ class Glance(ReasoningBot):
             ),
             "best": [_hint_words(hint.name) for hint, _ in hints[:1]],
         }
-        return [*_seen(sight), *(" ".join([word, *said]) for word, said in words.items())]
+        return [*_sights(sight), *(" ".join([word, *items]) for word, items in words.items())]
 
     def _policy(self, state: HanabiState) -> StrongPolicy:
         sight, policy = state.sight(self.seat), StrongPolicy()
@@ -454,7 +455,7 @@ class Literal(Bot):
         return literal(state.sight(self.seat), state.legal(self.seat), self.random)
 
 
-def _seen(sight: Sight) -> list[str]:
+def _sights(sight: Sight) -> list[str]:
     """Fireworks and info tokens, the others' cards and which of them fit, what is known of the own cards, and
     which of those are certainly playable or useless. `x` is an unknown colour, `0` an unknown rank."""
     shape, may_be = sight.shape, possible_cards(sight)
@@ -462,10 +463,10 @@ def _seen(sight: Sight) -> list[str]:
     lines = [" ".join([*tops, "info", str(sight.info)])]
     for offset in range(1, shape.players):
         hand = sight.hands[(sight.me + offset) % shape.players]
-        cards = [held.card for held in hand if held.card is not None]
+        cards = [card.face for card in hand if card.face is not None]
         fit = [shape.name(card) for card in cards if height(sight, card) == 0]
         lines += [" ".join(["other", *map(shape.name, cards)]), " ".join(["fit", *fit])]
-    lines.append(" ".join(["own", *(held.known for held in sight.hands[sight.me])]))
+    lines.append(" ".join(["own", *(card.knowledge for card in sight.hands[sight.me])]))
     for word, slots in (("play", _playable(sight, may_be)), ("useless", _useless(sight, may_be))):
         lines.append(" ".join([word, *map(str, slots)]))
     return lines
@@ -502,7 +503,7 @@ def _discard(sight: Sight, may_be: list[list[int]]) -> str:
     """Discards what is certainly useless, else the oldest card without a hint, else the oldest card."""
     if useless := _useless(sight, may_be):
         return f"(Discard {useless[0]})"
-    return f"(Discard {next((slot for slot, held in enumerate(sight.hands[sight.me]) if held.untold), 0)})"
+    return f"(Discard {next((slot for slot, card in enumerate(sight.hands[sight.me]) if card.unhinted), 0)})"
 
 
 def height(sight: Sight, card: int) -> int:
@@ -514,12 +515,12 @@ def height(sight: Sight, card: int) -> int:
 def _helpful(sight: Sight) -> list[str]:
     hints = []
     for offset in range(1, sight.shape.players):
-        for held in sight.hands[(sight.me + offset) % sight.shape.players]:
-            if held.card is not None and height(sight, held.card) == 0:
-                color, rank = divmod(held.card, sight.shape.ranks)
-                if held.colors.bit_count() > 1:
+        for card in sight.hands[(sight.me + offset) % sight.shape.players]:
+            if card.face is not None and height(sight, card.face) == 0:
+                color, rank = divmod(card.face, sight.shape.ranks)
+                if card.colors.bit_count() > 1:
                     hints.append(hint_name(offset, "color", color))
-                if held.ranks.bit_count() > 1:
+                if card.ranks.bit_count() > 1:
                     hints.append(hint_name(offset, "rank", rank))
     return hints
 
@@ -551,7 +552,7 @@ def visible(sight: Sight) -> str:
         return hint
     if sight.info == sight.shape.most_info:
         # The rank of the next player's oldest card: no hint is useful and nothing may be discarded.
-        card = sight.hands[(sight.me + 1) % sight.shape.players][0].card
+        card = sight.hands[(sight.me + 1) % sight.shape.players][0].face
         assert card is not None
         return hint_name(1, "rank", card % sight.shape.ranks)
     return _discard(sight, may_be)
@@ -565,7 +566,7 @@ def _hinted(sight: Sight, may_be: list[list[int]]) -> int | None:
     if not hint.offset or (sight.log[-1].player + hint.offset) % sight.shape.players != sight.me:
         return None
     hand = enumerate(sight.hands[sight.me])
-    masks = {slot: held.ranks if hint.kind == "rank" else held.colors for slot, held in hand}
+    masks = {slot: card.ranks if hint.kind == "rank" else card.colors for slot, card in hand}
     hinted = [slot for slot, mask in masks.items() if mask == 1 << hint.value]
     playable = hinted and any(height(sight, card) == 0 for card in may_be[hinted[-1]])
     return hinted[-1] if playable else None
@@ -577,15 +578,15 @@ def _hint(sight: Sight) -> str:
     for offset in range(1, shape.players):
         hand = sight.hands[(sight.me + offset) % shape.players]
         for kind, values in (("rank", shape.ranks), ("color", shape.colors)):
-            newest: dict[int, Held] = {}
-            for held in hand:
-                if held.card is not None:
-                    newest[divmod(held.card, shape.ranks)[kind == "rank"]] = held
+            newest: dict[int, HandCard] = {}
+            for card in hand:
+                if card.face is not None:
+                    newest[divmod(card.face, shape.ranks)[kind == "rank"]] = card
             for value in range(values):
-                if (touched := newest.get(value)) is None or touched.card is None:
+                if (touched := newest.get(value)) is None or touched.face is None:
                     continue
                 mask = touched.ranks if kind == "rank" else touched.colors
-                if height(sight, touched.card) == 0 and mask.bit_count() > 1:
+                if height(sight, touched.face) == 0 and mask.bit_count() > 1:
                     return hint_name(offset, kind, value)
     return ""
 

@@ -61,27 +61,27 @@ def read_move(name: str) -> HanabiMove:
     """The move of a canonical name; a hint's value is the number of the colour or rank from 0."""
     match = _MOVE.fullmatch(name)
     assert match is not None, name
-    what, slot, offset, kind, value = match.groups()
-    if what:
-        return HanabiMove(what.lower(), int(slot))
+    verb, slot, offset, kind, value = match.groups()
+    if verb:
+        return HanabiMove(verb.lower(), int(slot))
     return HanabiMove(kind, COLORS.index(value) if kind == "color" else int(value) - 1, int(offset))
 
 
-class Held(NamedTuple):
-    """A card in a hand; `card` is None for those who may not see it."""
+class HandCard(NamedTuple):
+    """A card in a hand; `face` is None for those who may not see it."""
 
-    card: int | None
+    face: int | None
     colors: int
     ranks: int
     serial: int
 
     @property
-    def untold(self) -> bool:
+    def unhinted(self) -> bool:
         """Whether no hint has touched it, as far as its holder knows."""
         return self.colors.bit_count() > 1 and self.ranks.bit_count() > 1
 
     @property
-    def known(self) -> str:
+    def knowledge(self) -> str:
         """What its holder knows of it: `x` is an unknown colour, `0` an unknown rank."""
         color = COLORS[self.colors.bit_length() - 1] if self.colors.bit_count() == 1 else "x"
         return color + (str(self.ranks.bit_length()) if self.ranks.bit_count() == 1 else "0")
@@ -105,7 +105,7 @@ class Sight:
 
     me: int
     shape: DeckShape
-    hands: tuple[tuple[Held, ...], ...]
+    hands: tuple[tuple[HandCard, ...], ...]
     stacks: tuple[int, ...]
     discards: tuple[int, ...]
     life: int
@@ -119,19 +119,19 @@ class HanabiTable:
     """Everything on the table, faces up."""
 
     shape: DeckShape
-    hands: list[list[Held]]
+    hands: list[list[HandCard]]
     stacks: list[int]
     discards: list[int]
     log: list[PastAction]
     life: int
     info: int
     deck: int
-    drawn: int = 0
+    draws: int = 0
     mover: int = 0
 
     @classmethod
     def laid(cls, shape: DeckShape) -> Self:
-        hands: list[list[Held]] = [[] for _ in range(shape.players)]
+        hands: list[list[HandCard]] = [[] for _ in range(shape.players)]
         deck = sum(shape.copies)
         return cls(shape, hands, [0] * shape.colors, [], [], shape.most_life, shape.most_info, deck)
 
@@ -148,9 +148,9 @@ class HanabiTable:
     def deal(self, card: int) -> None:
         """The first player with too few cards draws this one."""
         hand = next(hand for hand in self.hands if len(hand) < self.shape.hand)
-        hand.append(Held(card, (1 << self.shape.colors) - 1, (1 << self.shape.ranks) - 1, self.drawn))
+        hand.append(HandCard(card, (1 << self.shape.colors) - 1, (1 << self.shape.ranks) - 1, self.draws))
         self.deck -= 1
-        self.drawn += 1
+        self.draws += 1
 
     def make(self, name: str, move: HanabiMove) -> None:
         player = self.mover
@@ -161,37 +161,37 @@ class HanabiTable:
             self.info -= 1
             self.log.append(PastAction(player, name, move, serials=touched))
             return
-        held = self.hands[player].pop(move.value)
-        assert held.card is not None
-        color, rank = divmod(held.card, self.shape.ranks)
+        card = self.hands[player].pop(move.value)
+        assert card.face is not None
+        color, rank = divmod(card.face, self.shape.ranks)
         fits = move.kind == "play" and self.stacks[color] == rank
         if fits:
             self.stacks[color] += 1
         else:
-            self.discards.append(held.card)
+            self.discards.append(card.face)
         if move.kind == "discard" or (fits and rank == self.shape.ranks - 1):
             self.info = min(self.info + 1, self.shape.most_info)
         if move.kind == "play" and not fits:
             self.life -= 1
-        self.log.append(PastAction(player, name, move, held.card, fits, (held.serial,)))
+        self.log.append(PastAction(player, name, move, card.face, fits, (card.serial,)))
 
     def _point(self, target: int, move: HanabiMove) -> tuple[int, ...]:
         """Apply a hint to every card of a hand; returns the cards it touched."""
         touched, bit = [], 1 << move.value
         hand = self.hands[target]
-        for slot, held in enumerate(hand):
-            assert held.card is not None
+        for slot, card in enumerate(hand):
+            assert card.face is not None
             by_rank = move.kind == "rank"
-            hit = divmod(held.card, self.shape.ranks)[by_rank] == move.value
+            hit = divmod(card.face, self.shape.ranks)[by_rank] == move.value
             mask = bit if hit else ~bit
             field = "ranks" if by_rank else "colors"
-            hand[slot] = held._replace(**{field: getattr(held, field) & mask})
-            touched += [held.serial] if hit else []
+            hand[slot] = card._replace(**{field: getattr(card, field) & mask})
+            touched += [card.serial] if hit else []
         return tuple(touched)
 
     def seen_by(self, player: int) -> Sight:
         hands = [tuple(hand) for hand in self.hands]
-        hands[player] = tuple(held._replace(card=None) for held in hands[player])
+        hands[player] = tuple(card._replace(face=None) for card in hands[player])
         stacks, discards, log = tuple(self.stacks), tuple(self.discards), tuple(self.log)
         return Sight(player, self.shape, tuple(hands), stacks, discards, self.life, self.info, self.deck, log)
 
@@ -210,40 +210,37 @@ def recent_actions(sight: Sight) -> list[PastAction]:
 
 
 def unseen_copies(sight: Sight) -> list[int]:
-    left = list(sight.shape.copies)
+    counts = list(sight.shape.copies)
     for color, height in enumerate(sight.stacks):
         for rank in range(height):
-            left[color * sight.shape.ranks + rank] -= 1
-    for card in sight.discards:
-        left[card] -= 1
+            counts[color * sight.shape.ranks + rank] -= 1
+    for face in sight.discards:
+        counts[face] -= 1
     for hand in sight.hands:
-        for held in hand:
-            if held.card is not None:
-                left[held.card] -= 1
-    return left
+        for card in hand:
+            if card.face is not None:
+                counts[card.face] -= 1
+    return counts
 
 
 def possible_cards(sight: Sight) -> list[list[int]]:
     ranks = sight.shape.ranks
-    left = [
-        (card, 1 << card // ranks, 1 << card % ranks)
-        for card, copies in enumerate(unseen_copies(sight))
-        if copies
-    ]
+    copies = enumerate(unseen_copies(sight))
+    faces = [(face, 1 << face // ranks, 1 << face % ranks) for face, count in copies if count]
     return [
-        [card for card, color, rank in left if held.colors & color and held.ranks & rank]
-        for held in sight.hands[sight.me]
+        [face for face, color, rank in faces if card.colors & color and card.ranks & rank]
+        for card in sight.hands[sight.me]
     ]
 
 
 def guess_hands(sight: Sight, random: Stream) -> Iterator[dict[int, int]]:
     """Random hands consistent with what the player knows: faces for its own cards, by serial number."""
-    left, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
+    unseen, own, may = unseen_copies(sight), sight.hands[sight.me], possible_cards(sight)
     # Most constrained cards first: fewer dead ends.
     order = sorted(range(len(own)), key=lambda slot: len(may[slot]))
-    most = prod(sum(left[card] for card in may[slot]) for slot in order)
+    most = prod(sum(unseen[card] for card in may[slot]) for slot in order)
     while True:
-        pool, chosen, ways = list(left), dict[int, int](), 1
+        pool, hand, ways = list(unseen), dict[int, int](), 1
         for slot in order:
             weights = [pool[card] for card in may[slot]]
             ways *= sum(weights)
@@ -251,10 +248,10 @@ def guess_hands(sight: Sight, random: Stream) -> Iterator[dict[int, int]]:
                 break
             card = random.weighted(may[slot], weights)
             pool[card] -= 1
-            chosen[own[slot].serial] = card
+            hand[own[slot].serial] = card
         # Sequential drawing favours hands with few completions; rejection by their number corrects it.
         if random.random() * most < ways:
-            yield chosen
+            yield hand
 
 
 class HanabiState(SpielState):
@@ -313,7 +310,7 @@ class HanabiState(SpielState):
         spiel, table = self.game.spiel.new_initial_state(), HanabiTable.laid(self.game.shape)
         for action in self.spiel.history():
             if table.dealing:
-                action = new_faces.get(table.drawn, action)
+                action = new_faces.get(table.draws, action)
             self._follow(table, action)
             spiel.apply_action(action)
         return type(self)(self.game, spiel, random.clone())
@@ -366,7 +363,6 @@ class HanabiGame(SpielGame):
 
 
 _SHAPES = {players: DeckShape(players, 5, 5, 5 if players < 4 else 4) for players in range(2, 6)}
-_TINY = DeckShape(2, 2, 3, 3)
 
 
 @dataclass(frozen=True)
@@ -414,6 +410,4 @@ class TinyHanabi(HanabiGame):
         "paper": Preset(others="bot/strong"),
     }
 
-    @property
-    def shape(self) -> DeckShape:
-        return _TINY
+    shape = DeckShape(2, 2, 3, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from ludens.core.forms import Place, Places
@@ -13,7 +14,7 @@ from ludens.games.hanabi.game import (
     COLORS,
     HanabiGame,
     HanabiState,
-    Held,
+    HandCard,
     Sight,
     is_move,
     read_move,
@@ -31,8 +32,8 @@ _IN_WORDS = {
 
 def title(sight: Sight, player: int, moves: bool) -> str:
     offset = (player - sight.me) % sight.shape.players
-    who = f"player {player} (+{offset})" if offset else f"you, player {player}"
-    return who + (" - to move" if moves else "")
+    name = f"player {player} (+{offset})" if offset else f"you, player {player}"
+    return name + (" - to move" if moves else "")
 
 
 def last_actions(sight: Sight, player: int, brief: bool = False) -> str:
@@ -56,15 +57,15 @@ def tell(sight: Sight, mover: int | None) -> str:
     for offset in range(1, shape.players + 1):
         player = (sight.me + offset) % shape.players
         lines.append(f"{title(sight, player, player == mover)}; last: {last_actions(sight, player)}")
-        lines += [_line(sight, slot, held) for slot, held in enumerate(sight.hands[player])]
+        lines += [_line(sight, slot, card) for slot, card in enumerate(sight.hands[player])]
     return "\n".join(lines)
 
 
-def _line(sight: Sight, slot: int, held: Held) -> str:
+def _line(sight: Sight, slot: int, card: HandCard) -> str:
     shape = sight.shape
-    face = "unknown" if held.card is None else shape.name(held.card)
-    colors = "".join(COLORS[color] for color in range(shape.colors) if held.colors >> color & 1)
-    ranks = "".join(str(rank + 1) for rank in range(shape.ranks) if held.ranks >> rank & 1)
+    face = "unknown" if card.face is None else shape.name(card.face)
+    colors = "".join(COLORS[color] for color in range(shape.colors) if card.colors >> color & 1)
+    ranks = "".join(str(rank + 1) for rank in range(shape.ranks) if card.ranks >> rank & 1)
     return f"  {slot}: {face}; its holder knows: color {colors}, rank {ranks}"
 
 
@@ -120,8 +121,8 @@ class HanabiView(View):
         self._number = max(px(_NUMBER), fonts.line_height(self._sheet.font_px(12)) - 2)
         self._height = min(px(layout.card), px(layout.row) - layout.lines * self._line - self._number)
         self._brief = self._sheet.font_px(12) > px(12)
-        self._faces: dict[int | None, Sprite] = {None: self._hint_card(None, -1, -1)}
-        self._bands: dict[tuple[str, int], Sprite] = {}
+        self._face = cache(partial(self._hint_card, colors=-1, ranks=-1))
+        self._band = cache(self._draw_band)
         self._base = self._background()
 
     def values(self, seat: str) -> dict[str, object]:
@@ -174,8 +175,8 @@ class HanabiView(View):
         move = read_move(action)
         if not move.offset:
             return f"{move.kind.capitalize()} card {move.value}"
-        whom = f"player +{move.offset}" if self.shape.players > 2 else "the other player"
-        return f"Tell {whom}: {self.hues[move.value] if move.kind == 'color' else move.value + 1}"
+        partner = f"player +{move.offset}" if self.shape.players > 2 else "the other player"
+        return f"Tell {partner}: {self.hues[move.value] if move.kind == 'color' else move.value + 1}"
 
     def places(self, state: HanabiState, seat: str) -> Places:
         """Own cards, to play or discard one, and the whole hands of others, for hints to them."""
@@ -186,8 +187,8 @@ class HanabiView(View):
             if not move.offset:
                 box = cards[move.value]
             else:
-                held = len(state.table.hands[(state.table.mover + move.offset) % players])
-                (left, top, _, height), (last, _, width, _) = cards[0], cards[held - 1]
+                count = len(state.table.hands[(state.table.mover + move.offset) % players])
+                (left, top, _, height), (last, _, width, _) = cards[0], cards[count - 1]
                 box = left, top, last + width - left, height
             boxes[action] = (Place.of_pixels(box, size, size),)
         return boxes
@@ -200,7 +201,7 @@ class HanabiView(View):
 
     def _card_box(self, offset: int, slot: int) -> tuple[int, int, int, int]:
         left, top = self._hand_corner(offset)
-        height, width = self._faces[None].shape
+        height, width = self._face(None).shape
         y = top + self._line * self._layout.lines + self._number
         return left + slot * self._step, y, width, height
 
@@ -266,33 +267,27 @@ class HanabiView(View):
             canvas.text(left, top + line + line // 2, history, font(11))
         y = top + line * layout.lines
         step = self._step
-        for slot, held in enumerate(sight.hands[player]):
+        for slot, card in enumerate(sight.hands[player]):
             x = left + slot * step
             canvas.text(x + step // 2, y + self._number // 2, str(slot), font(12), anchor="mm")
-            self._card(canvas, held, x, y + self._number)
+            self._card(canvas, card, x, y + self._number)
 
-    def _card(self, canvas: Canvas, held: Held, x: int, y: int) -> None:
+    def _card(self, canvas: Canvas, card: HandCard, x: int, y: int) -> None:
         """A card of three parts that repeat: its face, its possible colours and its possible ranks."""
-        face = self._faces.get(held.card)
-        if face is None:
-            face = self._faces[held.card] = self._hint_card(held.card, -1, -1)
+        face = self._face(card.face)
         height, width = face.shape
         canvas.place(face, x, y)
-        for kind, mask in (("colors", held.colors), ("ranks", held.ranks)):
+        for kind, mask in (("colors", card.colors), ("ranks", card.ranks)):
             band = self._band(kind, mask)
             canvas.place(band, x + round(width * _BAND[0]), y + round(height * _BANDS[kind][0]))
 
-    def _band(self, kind: str, mask: int) -> Sprite:
-        band = self._bands.get((kind, mask))
-        if band is None:
-            colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
-            card = self._hint_card(None, colors, ranks)
-            height, width = card.shape
-            (left, right), (top, bottom) = _BAND, _BANDS[kind]
-            rows = slice(round(height * top), round(height * bottom))
-            band = card[rows, round(width * left) : round(width * right)]
-            self._bands[kind, mask] = band
-        return band
+    def _draw_band(self, kind: str, mask: int) -> Sprite:
+        colors, ranks = (mask, -1) if kind == "colors" else (-1, mask)
+        card = self._hint_card(None, colors, ranks)
+        height, width = card.shape
+        (left, right), (top, bottom) = _BAND, _BANDS[kind]
+        rows = slice(round(height * top), round(height * bottom))
+        return card[rows, round(width * left) : round(width * right)]
 
     def _hint_card(self, card: int | None, colors: int, ranks: int) -> Sprite:
         hue = rank = None

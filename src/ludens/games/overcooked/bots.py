@@ -59,9 +59,9 @@ def errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, role: str = "any"
     if full and role != "waiter":
         return ChefErrand("start", full)
     soups = sum(pot.cooked >= 0 or pot.onions == POT_HOLDS for pot in snapshot.pots)
-    missing = sum(POT_HOLDS - pot.onions for pot in snapshot.pots if pot.open)
+    open_places = sum(POT_HOLDS - pot.onions for pot in snapshot.pots if pot.open)
     begun = any(pot.onions for pot in snapshot.pots if pot.open)
-    last_on_its_way = begun and missing % POT_HOLDS == 1 and other == ONION
+    last_on_its_way = begun and open_places % POT_HOLDS == 1 and other == ONION
     if (role == "any" and soups + last_on_its_way > (other == DISH)) or role == "waiter":
         return ChefErrand("take dish", (*place.all(DISHES), *_lying(snapshot, DISH)))
     return ChefErrand("take onion", (*place.all(ONIONS), *_lying(snapshot, ONION)))
@@ -99,17 +99,17 @@ def after_errand(place: Kitchen, snapshot: KitchenSnapshot, me: int, task: ChefE
     return KitchenSnapshot(tuple(chefs), tuple(pots), snapshot.counters)
 
 
-def _pots(place: Kitchen, snapshot: KitchenSnapshot, wanted: Callable[[Pot], bool]) -> tuple[int, ...]:
-    return tuple(cell for cell, pot in zip(place.pots, snapshot.pots, strict=True) if wanted(pot))
+def _pots(place: Kitchen, snapshot: KitchenSnapshot, fits: Callable[[Pot], bool]) -> tuple[int, ...]:
+    return tuple(cell for cell, pot in zip(place.pots, snapshot.pots, strict=True) if fits(pot))
 
 
-def _lying(snapshot: KitchenSnapshot, what: str) -> tuple[int, ...]:
-    return tuple(cell for cell, lying in snapshot.counters if lying == what)
+def _lying(snapshot: KitchenSnapshot, thing: str) -> tuple[int, ...]:
+    return tuple(cell for cell, lying in snapshot.counters if lying == thing)
 
 
 def _free(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[int, ...]:
-    taken = dict(snapshot.counters)
-    return tuple(cell for cell in place.all(COUNTER) if cell not in taken)
+    occupied = dict(snapshot.counters)
+    return tuple(cell for cell in place.all(COUNTER) if cell not in occupied)
 
 
 LONGEST = 24
@@ -143,22 +143,22 @@ def route(
         following = []
         for pose in edge:
             cell, facing, _ = pose
-            if _there(place, pose, task, around):
+            if _arrived(place, pose, task, around):
                 return _back(came, pose, bool(task.cells))
             for action in ("STAY", *place.steps) if not task.cells else (facing, *place.steps, "STAY"):
-                there = cell + place.steps.get(action, 0)
-                there = cell if place.tiles[there] != FLOOR or there == wall else there
-                if (there, action) == (cell, facing):
+                goal = cell + place.steps.get(action, 0)
+                goal = cell if place.tiles[goal] != FLOOR or goal == wall else goal
+                if (goal, action) == (cell, facing):
                     continue  # what changes nothing is a STAY
-                reached: Pose = (there, facing if action == "STAY" else action, time + 1)
-                if reached not in came and _clear(around, time, cell, there):
+                reached: Pose = (goal, facing if action == "STAY" else action, time + 1)
+                if reached not in came and _clear(around, time, cell, goal):
                     came[reached] = (pose, action)
                     following.append(reached)
         edge = following
     return None
 
 
-def _there(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) -> bool:
+def _arrived(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) -> bool:
     """Whether an INTERACT here and now does the errand; waiting ends when the other has passed."""
     cell, facing, time = pose
     if not task.cells:
@@ -167,12 +167,12 @@ def _there(place: Kitchen, pose: Pose, task: ChefErrand, around: Sequence[int]) 
     return faces and time >= task.wait and _clear(around, time, cell, cell)
 
 
-def _clear(around: Sequence[int], time: int, here: int, there: int) -> bool:
+def _clear(around: Sequence[int], time: int, start: int, end: int) -> bool:
     """Whether a step at this time avoids a collision and a swap with the other chef."""
     if time + 1 >= len(around):
         return True
     now, soon = around[time], around[time + 1]
-    return there != soon and not (there == now and here == soon)
+    return end != soon and not (end == now and start == soon)
 
 
 def _back(came: dict[Pose, tuple[Pose, str] | None], pose: Pose, interact: bool) -> Route:
@@ -198,17 +198,17 @@ def joint_plan(place: Kitchen, snapshot: KitchenSnapshot) -> tuple[str, str]:
     plans: list[tuple[int, int, tuple[str, str]]] = []
     for first, second in ((0, 1), (1, 0)):
         task = errand(place, snapshot, first)
-        then = errand(place, after_errand(place, snapshot, first, task), second)
+        other = errand(place, after_errand(place, snapshot, first, task), second)
         alone = errand(place, snapshot, second)
         for wall in (None, snapshot.chefs[second].cell):
             leader = route(place, snapshot.chefs[first], task, wall=wall)
             if leader is None:
                 continue
-            in_turn = then if then == alone else then._replace(wait=max(then.wait, leader.steps))
+            in_turn = other if other == alone else other._replace(wait=max(other.wait, leader.steps))
             follower = route(place, snapshot.chefs[second], in_turn, around=leader.cells)
             if follower is None:
                 continue
-            ways = ((task, leader), (then, follower))
+            ways = ((task, leader), (other, follower))
             cost = sum(way.steps if each.cells else _WAITING for each, way in ways)
             actions = leader.actions[0], follower.actions[0]
             plans.append((cost, len(plans), actions if first == 0 else actions[::-1]))
@@ -294,8 +294,8 @@ class Greedy(Planner):
         return before == now and place.tiles[now + place.steps[action]] == FLOOR
 
     def _aside(self, state: OvercookedState) -> Sequence[str]:
-        place, here = state.kitchen, state.snapshot.chefs[self.me].cell
+        place, start = state.kitchen, state.snapshot.chefs[self.me].cell
         other = state.snapshot.chefs[1 - self.me].cell
-        ways = {action: here + step for action, step in place.steps.items()}
+        ways = {action: start + step for action, step in place.steps.items()}
         free = [action for action, cell in ways.items() if place.tiles[cell] == FLOOR and cell != other]
         return (*free, "STAY")

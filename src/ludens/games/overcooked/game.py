@@ -62,12 +62,12 @@ def kitchen(layout: str) -> Kitchen:
 def shared(place: Kitchen) -> bool:
     """Whether both chefs can reach every type of tile, so that nothing must be handed over."""
     for start in place.starts:
-        seen, edge = {start}, {start}
+        visited, edge = {start}, {start}
         while edge:
-            edge = {cell + step for cell in edge for step in place.steps.values()} - seen
+            edge = {cell + step for cell in edge for step in place.steps.values()} - visited
             edge = {cell for cell in edge if place.tiles[cell] == FLOOR}
-            seen |= edge
-        reached = {place.tiles[cell + step] for cell in seen for step in place.steps.values()}
+            visited |= edge
+        reached = {place.tiles[cell + step] for cell in visited for step in place.steps.values()}
         if not reached >= {POT, ONIONS, DISHES, HATCH}:
             return False
     return True
@@ -242,8 +242,8 @@ def _useful(now: KitchenSnapshot, pots: tuple[Pot, ...], strict: bool) -> bool:
     if not strict:
         return any(pot.onions for pot in pots)
     waiting = sum(pot.cooked >= 0 or 0 < pot.onions < POT_HOLDS for pot in pots)
-    held = sum(chef.holds == DISH for chef in now.chefs)
-    return held < waiting and all(lying != DISH for _, lying in now.counters)
+    dishes = sum(chef.holds == DISH for chef in now.chefs)
+    return dishes < waiting and all(lying != DISH for _, lying in now.counters)
 
 
 def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> tuple[Chef, ...]:
@@ -252,11 +252,11 @@ def _moved(place: Kitchen, chefs: tuple[Chef, ...], actions: Sequence[str]) -> t
         return chefs
     goals = []
     for chef, action in zip(chefs, actions, strict=True):
-        there = chef.cell + place.steps.get(action, 0)
-        goals.append(there if place.tiles[there] == FLOOR else chef.cell)
-    here = [chef.cell for chef in chefs]
-    if goals[0] == goals[1] or goals == here[::-1]:
-        goals = here
+        goal = chef.cell + place.steps.get(action, 0)
+        goals.append(goal if place.tiles[goal] == FLOOR else chef.cell)
+    cells = [chef.cell for chef in chefs]
+    if goals[0] == goals[1] or goals == cells[::-1]:
+        goals = cells
     return tuple(
         Chef(cell, action if action in place.steps else chef.facing, chef.holds)
         for chef, action, cell in zip(chefs, actions, goals, strict=True)
@@ -417,8 +417,8 @@ class Overcooked(TwinGame[OvercookedState]):
         return ACTIONS
 
     def world(self, seed: int) -> OvercookedState:
-        drawn = self.layout == RANDOM
-        place = random_kitchen(stream(seed, "layout")) if drawn else kitchen(self.layout)
+        random = self.layout == RANDOM
+        place = random_kitchen(stream(seed, "layout")) if random else kitchen(self.layout)
         if self.opening == "random":
             return OvercookedState(self, place, random_opening(place, stream(seed, "kitchen")))
         return OvercookedState(self, place, opening(place))

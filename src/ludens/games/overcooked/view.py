@@ -6,7 +6,7 @@ it is shown in four observations.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from ludens.core.clock import realtime_rule
@@ -63,13 +63,12 @@ class TileBrush:
         for r, fill in ((radius, edge_of(colour, self.ground)), (radius - edge, colour)):
             self.draw.ellipse(((x - r) * s, (y - r) * s, (x + r) * s, (y + r) * s), fill=fill)
 
-    def box(self, x: float, y: float, w: float, h: float, hue: str, round_: float = 0.06) -> None:
-        colour, s, e = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h))
-        self.draw.rounded_rectangle(
-            (x * s, y * s, (x + w) * s, (y + h) * s), round_ * s, fill=edge_of(colour, self.ground)
-        )
+    def box(self, x: float, y: float, w: float, h: float, hue: str) -> None:
+        colour, s, e, radius = self.rgb(hue), self.side, min(self.line, 0.4 * min(w, h)), 0.06
+        outer = (x * s, y * s, (x + w) * s, (y + h) * s)
         inner = ((x + e) * s, (y + e) * s, (x + w - e) * s, (y + h - e) * s)
-        self.draw.rounded_rectangle(inner, max(0.0, round_ - e) * s, fill=colour)
+        self.draw.rounded_rectangle(outer, radius * s, fill=edge_of(colour, self.ground))
+        self.draw.rounded_rectangle(inner, max(0.0, radius - e) * s, fill=colour)
 
     def say(self, words: str, x: float, y: float, room: float, size: float, on: str) -> None:
         s = self.side
@@ -88,15 +87,15 @@ class TileBrush:
         self.disc(x, y, r, "white", r * 0.14)
         self.disc(x, y, r * 0.62, "white", r * 0.09)
 
-    def thing(self, what: str, x: float, y: float, r: float) -> None:
-        if what == ONION:
+    def thing(self, name: str, x: float, y: float, r: float) -> None:
+        if name == ONION:
             self.onion(x, y, r)
-        elif what == DISH:
+        elif name == DISH:
             self.dish(x, y, r)
-        elif what in SOUPS:
+        elif name in SOUPS:
             self.disc(x, y, r * 1.15, "white", r * 0.14)
             self.disc(x, y, r * 0.84, "orange", r * 0.09)
-            self.say(str(SOUPS.index(what) + 1), x, y, r * 1.2, r * 1.15, "orange")
+            self.say(str(SOUPS.index(name) + 1), x, y, r * 1.2, r * 1.15, "orange")
 
 
 class Art:
@@ -185,9 +184,9 @@ def _under(kind: str) -> str:
 
 
 _TOP, _LEFT, _LEGEND = 52, 26, 388
+"""Top and left edge of the kitchen and top of the legend, in units of 1/512 of the picture."""
 _STRIP = 11
 """The height of the line with step and score in small pictures, in pixels."""
-"""Vertical positions of kitchen and legend, in units of 1/512 of the picture."""
 _KEPT_FRAMES, _KEPT_KITCHENS = 64, 16
 
 
@@ -278,13 +277,12 @@ class OvercookedView(View):
         super().__init__(game, render, seed)
         self._horizon, self._notes = game.horizon, game.notes
         self._sheet = sprite_sheet(render.theme, render.size, seed, inks=INKS, grounds=GROUNDS)
-        self._drawing = lru_cache(maxsize=_KEPT_KITCHENS)(self._drawn)
-        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._painted)
+        self._drawing = lru_cache(maxsize=_KEPT_KITCHENS)(
+            partial(KitchenDrawing, sheet=self._sheet, horizon=game.horizon)
+        )
+        self._frame = lru_cache(maxsize=_KEPT_FRAMES)(self._draw_frame)
 
-    def _drawn(self, place: Kitchen) -> KitchenDrawing:
-        return KitchenDrawing(place, self._sheet, self._horizon)
-
-    def _painted(self, place: Kitchen, frame: KitchenFrame, me: int) -> Picture:
+    def _draw_frame(self, place: Kitchen, frame: KitchenFrame, me: int) -> Picture:
         return self._drawing(place).picture(frame, me)
 
     def rules(self, seat: str) -> str:
@@ -304,8 +302,8 @@ class OvercookedView(View):
         for action in state.legal(seat):
             way = chef.facing if action == "INTERACT" else action
             cell = chef.cell + place.steps.get(way, 0)
-            used = way == chef.facing and place.tiles[cell] != FLOOR
-            if action != "STAY" and used != (action == "INTERACT"):
+            uses = way == chef.facing and place.tiles[cell] != FLOOR
+            if action != "STAY" and uses != (action == "INTERACT"):
                 continue  # a step against the tile in front has no effect, nor has using the floor
             boxes[action] = (Place.of_pixels((*drawing.corner(cell), drawing.px, drawing.px), size, size),)
         return boxes
@@ -327,20 +325,20 @@ class OvercookedView(View):
         parts = [f"Step {frame.step} of {self._horizon}, score {frame.score}:"]
         for seat, hue, chef in zip(SEATS, HUES, snapshot.chefs, strict=True):
             way = chef.facing.lower()
-            who = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
-            parts.append(f"{who} at {name(chef.cell)} facing {way}, holding {_held(chef.holds)};")
+            label = f"{seat} ({hue}, you)" if seat == me else f"{seat} ({hue})"
+            parts.append(f"{label} at {name(chef.cell)} facing {way}, holding {_phrase(chef.holds)};")
         for cell, pot in zip(place.pots, snapshot.pots, strict=True):
             parts.append(f"pot {name(cell)}: {_cooked(pot)};")
-        lying = ", ".join(f"{what} on {name(cell)}" for cell, what in snapshot.counters)
+        lying = ", ".join(f"{thing} on {name(cell)}" for cell, thing in snapshot.counters)
         return " ".join([*parts, f"on counters: {lying or 'nothing'}."])
 
     def notes(self, state: OvercookedState, seat: str) -> str:
         if not self._notes:
             return ""
         chef = state.snapshot.chefs[SEATS.index(seat)]
-        lines = [f"You hold {_held(chef.holds)}. What both chefs did lately:"]
+        lines = [f"You hold {_phrase(chef.holds)}. What both chefs did lately:"]
         for frame in state.frames:
-            both = ", ".join(f"{who} {action}" for who, action in zip(SEATS, frame.actions, strict=False))
+            both = ", ".join(f"{name} {action}" for name, action in zip(SEATS, frame.actions, strict=False))
             lines += [f"step {frame.step}: {both}"] if both else []
         return "\n".join(lines if len(lines) > 1 else [lines[0] + " nothing yet."])
 
@@ -353,8 +351,8 @@ class OvercookedView(View):
         return {**values, **points, "useful": useful, "hue": HUES[me], "other": SEATS[1 - me], "number": me}
 
 
-def _held(what: str) -> str:
-    return "nothing" if what == NOTHING else f"a {what}" if what != ONION else "an onion"
+def _phrase(thing: str) -> str:
+    return "nothing" if thing == NOTHING else f"a {thing}" if thing != ONION else "an onion"
 
 
 def _cooked(pot: Pot) -> str:

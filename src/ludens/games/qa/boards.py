@@ -20,7 +20,6 @@ from ludens.games.qa.questions import (
     choose,
     choose_near,
     how_many,
-    rest_of,
     what_is_at,
     which_is_more,
 )
@@ -36,20 +35,19 @@ _MARKS = {"X": [_X], "O": [_O]}
 _MARK_COLOURS = {"red": [_X], "blue": [_O]}
 
 
-def winner(board: BoardView, random: Stream) -> QaItem:
+def winner(grid: QaGrid) -> QaItem:
     """Who has three in a line, if any; never both."""
-    grid = QaGrid(board, random)
-    choice = choose(("X", "O", "neither"), random)
+    choice = choose(("X", "O", "neither"), grid.random)
     lines = [cells for cells in grid.lines(_DIRECTIONS) if len(cells) == 3]
     if choice.target != "neither":
-        for cell in random.choice(lines):
+        for cell in grid.random.choice(lines):
             grid.codes[cell] = _MARKS[choice.target][0]
     for mark, codes in _MARKS.items():
         if mark != choice.target:
             # An empty cell breaks the line without making another.
             for cells in lines:
                 if grid.count(cells, codes) == 3:
-                    grid.codes[random.choice(cells)] = _NO_MARK
+                    grid.codes[grid.random.choice(cells)] = _NO_MARK
     return choice.ask("Did X or O win the game, with three in a row?", grid.matrix)
 
 
@@ -67,24 +65,23 @@ TIC_TAC_TOE: dict[str, QuestionType] = {
 _SWAPPED = {_EMPTY: _EMPTY, _BLACK: _WHITE, _WHITE: _BLACK}
 
 
-def fullest_row(board: BoardView, random: Stream) -> QaItem:
+def fullest_row(grid: QaGrid) -> QaItem:
     """The row with more discs of a colour than any other."""
-    grid = QaGrid(board, random)
-    colour = random.choice(list(_STONES))
-    wanted = _STONES[colour]
-    rows = [grid.row(row) for row in range(board.rows)]
-    choice = choose(range(board.rows), random)
-    most = max(1, max(grid.count(row, wanted) for row in rows))
+    colour = grid.random.choice(list(_STONES))
+    codes = _STONES[colour]
+    rows = [grid.row(row) for row in range(grid.board.rows)]
+    choice = choose(range(grid.board.rows), grid.random)
+    most = max(1, max(grid.count(row, codes) for row in rows))
     first = rows[choice.target]
-    grid.settle(first, wanted, [_EMPTY], most)
+    grid.settle(first, codes, [_EMPTY], most)
     for row in rows:
-        if row != first and grid.count(row, wanted) == most:
-            grid.settle(row, wanted, [_EMPTY, *_STONES["white" if colour == "black" else "black"]], most - 1)
+        if row != first and grid.count(row, codes) == most:
+            grid.settle(row, codes, [_EMPTY, *_STONES["white" if colour == "black" else "black"]], most - 1)
     return choice.ask(
         f"Which row has the most {colour} discs?",
         grid.matrix,
-        lambda row: f"row {board.row_label(row)}",
-        work=grid.noted(rows, [grid.count(row, wanted) for row in rows]),
+        lambda row: f"row {grid.board.row_label(row)}",
+        work=grid.noted(rows, [grid.count(row, codes) for row in rows]),
     )
 
 
@@ -116,10 +113,9 @@ def box(grid: QaGrid) -> tuple[str, Cells]:
 
 
 def sum_of(part: Part) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
+    def ask(grid: QaGrid) -> QaItem:
         where, cells = part(grid)
-        choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), random)
+        choice = choose_near(sum(grid.codes[cell] for cell in cells), 9 * len(cells), grid.random)
         _add_up(grid, cells, choice.target)
         work = grid.running([[cell] for cell in cells], [grid.codes[cell] for cell in cells])
         return choice.ask(f"What is the sum of all digits in {where}?", grid.matrix, work=work)
@@ -129,23 +125,22 @@ def sum_of(part: Part) -> QuestionType:
 
 def _add_up(grid: QaGrid, cells: Cells, total: int) -> None:
     """Raise or lower digits one by one; add or remove digits only where that is not enough."""
-    while (there := sum(grid.codes[cell] for cell in cells)) != total:
-        step = 1 if there < total else -1
+    while (now := sum(grid.codes[cell] for cell in cells)) != total:
+        step = 1 if now < total else -1
         filled = [cell for cell in cells if grid.codes[cell] and 1 <= grid.codes[cell] + step <= 9]
         last = [cell for cell in cells if 0 <= grid.codes[cell] + step <= 9]
         grid.codes[grid.random.choice(filled or last)] += step
 
 
-def contains(board: BoardView, random: Stream) -> QaItem:
-    grid = QaGrid(board, random)
-    digit = random.between(1, 9)
+def contains(grid: QaGrid) -> QaItem:
+    digit = grid.random.between(1, 9)
     where, cells = grid.any_line()
-    choice = choose(("yes", "no"), random)
-    there = grid.count(cells, (digit,))
+    choice = choose(("yes", "no"), grid.random)
+    count = grid.count(cells, (digit,))
     if choice.target == "no":
-        grid.settle(cells, (digit,), [code for code in board.codes if code != digit], 0)
-    elif not there:
-        grid.codes[random.choice(cells)] = digit
+        grid.settle(cells, (digit,), grid.rest((digit,)), 0)
+    elif not count:
+        grid.codes[grid.random.choice(cells)] = digit
     text, work = f"Does {where} contain the digit {digit}?", grid.totals(cells, (digit,))
     return choice.ask(text, grid.matrix, work=work)
 
@@ -177,12 +172,12 @@ class MineField(QaGrid):
         self.mines = set(random.sample(cells, random.between(0, len(cells) // 2)))
         self.open = set(random.sample(cells, random.between(0, len(cells))))
 
-    def settle_in(self, chosen: set[int], cells: Cells, count: int) -> None:
-        """Change as few as needed for `count` of these cells to be in a set: the mines or the open cells."""
-        there = [cell for cell in cells if cell in chosen]
-        others = [cell for cell in cells if cell not in chosen]
-        chosen.difference_update(self.random.sample(there, max(0, len(there) - count)))
-        chosen.update(self.random.sample(others, max(0, count - len(there))))
+    def settle_in(self, members: set[int], cells: Cells, count: int) -> None:
+        """Change as few as needed for `count` of these cells to be among the mines, or the open cells."""
+        inside = [cell for cell in cells if cell in members]
+        outside = [cell for cell in cells if cell not in members]
+        members.difference_update(self.random.sample(inside, max(0, len(inside) - count)))
+        members.update(self.random.sample(outside, max(0, count - len(inside))))
 
     def show(self, cell: int, code: int) -> None:
         if code == HIDDEN:
@@ -203,24 +198,22 @@ class MineField(QaGrid):
         return super().matrix
 
 
-def symbol_at(board: BoardView, random: Stream) -> QaItem:
-    layout = MineField(board, random)
+def symbol_at(layout: MineField) -> QaItem:
     cell = layout.any_cell()
-    choice = choose([HIDDEN, MINE, *range(len(layout.touching[cell]) + 1)], random)
+    choice = choose([HIDDEN, MINE, *range(len(layout.touching[cell]) + 1)], layout.random)
     layout.show(cell, choice.target)
     text = f"What does the cell in {layout.name(cell)} show?"
     at = layout.at([cell])
     return choice.ask(text, layout.matrix, lambda code: _SHOWN.get(code, str(code)), at=at)
 
 
-def count_mines(board: BoardView, random: Stream) -> QaItem:
-    layout = MineField(board, random)
+def count_mines(layout: MineField) -> QaItem:
     visible = layout.mines & layout.open
-    choice = choose_near(len(visible), len(layout.codes), random)
+    choice = choose_near(len(visible), len(layout.codes), layout.random)
     if choice.target < len(visible):
-        layout.open -= set(random.sample(sorted(visible), len(visible) - choice.target))
+        layout.open -= set(layout.random.sample(sorted(visible), len(visible) - choice.target))
     else:
-        more = set(random.sample(sorted(set(layout.all) - visible), choice.target - len(visible)))
+        more = set(layout.random.sample(sorted(set(layout.all) - visible), choice.target - len(visible)))
         layout.mines |= more
         layout.open |= more
     matrix = layout.matrix
@@ -229,36 +222,33 @@ def count_mines(board: BoardView, random: Stream) -> QaItem:
 
 
 def count_open(text: str, part: Part) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        layout = MineField(board, random)
+    def ask(layout: MineField) -> QaItem:
         where, cells = part(layout)
-        choice = choose_near(len(layout.open.intersection(cells)), len(cells), random)
+        choice = choose_near(len(layout.open.intersection(cells)), len(cells), layout.random)
         layout.settle_in(layout.open, cells, choice.target)
         matrix = layout.matrix
-        work = layout.totals(cells, rest_of(board, [HIDDEN]))
+        work = layout.totals(cells, layout.rest([HIDDEN]))
         return choice.ask(text.format(where=where), matrix, work=work)
 
     return ask
 
 
-def adjacent_mines(board: BoardView, random: Stream) -> QaItem:
+def adjacent_mines(layout: MineField) -> QaItem:
     """How many mines touch an open cell, which is the number it shows."""
-    layout = MineField(board, random)
     cell = layout.any_cell()
     touching = layout.touching[cell]
-    choice = choose_near(around(layout.mines, touching), len(touching), random)
+    choice = choose_near(around(layout.mines, touching), len(touching), layout.random)
     layout.show(cell, choice.target)
     text = f"How many mines touch the open cell in {layout.name(cell)}?"
     return choice.ask(text, layout.matrix, at=layout.at([cell]))
 
 
-def mine_at(board: BoardView, random: Stream) -> QaItem:
-    layout = MineField(board, random)
-    cell, choice = layout.any_cell(), choose(("yes", "no"), random)
+def mine_at(layout: MineField) -> QaItem:
+    cell, choice = layout.any_cell(), choose(("yes", "no"), layout.random)
     if choice.target == "yes":
         layout.show(cell, MINE)
     elif cell in layout.mines & layout.open:
-        layout.show(cell, random.choice((HIDDEN, around(layout.mines, layout.touching[cell]))))
+        layout.show(cell, layout.random.choice((HIDDEN, around(layout.mines, layout.touching[cell]))))
     text = f"Can a mine be seen in {layout.name(cell)}?"
     return choice.ask(text, layout.matrix, at=layout.at([cell]))
 
@@ -279,14 +269,13 @@ _FIVE = 5
 _LONGEST_ASKED = 7
 
 
-def winning_line(board: BoardView, random: Stream) -> QaItem:
+def winning_line(grid: QaGrid) -> QaItem:
     """Whether five or more stones of a colour are in an unbroken line."""
-    grid = QaGrid(board, random)
-    choice = choose(("yes", "no"), random)
+    choice = choose(("yes", "no"), grid.random)
     lines = [cells for cells in grid.lines(_DIRECTIONS) if len(cells) >= _FIVE]
     if choice.target == "yes":
-        cells, code = random.choice(lines), random.choice((_BLACK, _WHITE))
-        start = random.between(0, len(cells) - _FIVE)
+        cells, code = grid.random.choice(lines), grid.random.choice((_BLACK, _WHITE))
+        start = grid.random.between(0, len(cells) - _FIVE)
         for cell in cells[start : start + _FIVE]:
             grid.codes[cell] = code
     else:
@@ -296,31 +285,30 @@ def winning_line(board: BoardView, random: Stream) -> QaItem:
     return choice.ask(text, grid.matrix, work=grid.lengths_by_row(lines, (_BLACK, _WHITE)))
 
 
-def adjacent(board: BoardView, random: Stream) -> QaItem:
-    grid, stones = QaGrid(board, random), (_BLACK, _WHITE)
+def adjacent(grid: QaGrid) -> QaItem:
+    stones = (_BLACK, _WHITE)
     cell = grid.any_cell()
-    near = neighbours(board.rows, board.columns)[cell]
-    choice = choose_near(grid.count(near, stones), len(near), random)
+    near = neighbours(grid.board.rows, grid.board.columns)[cell]
+    choice = choose_near(grid.count(near, stones), len(near), grid.random)
     grid.settle(near, stones, (_EMPTY,), choice.target)
     text = f"How many stones of either colour touch {grid.name(cell)}, diagonals included?"
-    work = grid.running([[other] for other in near], [grid.count([other], stones) for other in near])
+    work = grid.running([[place] for place in near], [grid.count([place], stones) for place in near])
     return choice.ask(text, grid.matrix, work=work)
 
 
 def longest(lines_of: Callable[[QaGrid], tuple[str, Sequence[Cells]]], bottom: int) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        colour = random.choice(list(_STONES))
+    def ask(grid: QaGrid) -> QaItem:
+        colour = grid.random.choice(list(_STONES))
         [code] = _STONES[colour]
         where, lines = lines_of(grid)
-        top = min(_LONGEST_ASKED, board.columns)
+        top = min(_LONGEST_ASKED, grid.board.columns)
         natural = max((len(run) for cells in lines for run in grid.runs(cells, code)), default=0)
-        choice = choose_near(min(natural, top), top, random, bottom)
+        choice = choose_near(min(natural, top), top, grid.random, bottom)
         length = choice.target
         run: Cells = ()
         if length:
-            cells = random.choice([cells for cells in lines if len(cells) >= length])
-            start = random.between(0, len(cells) - length)
+            cells = grid.random.choice([cells for cells in lines if len(cells) >= length])
+            start = grid.random.between(0, len(cells) - length)
             run = cells[start : start + length]
             for cell in run:
                 grid.codes[cell] = code
@@ -370,26 +358,24 @@ _MEN = {f"white {names}": [number] for names, number in _NUMBER.items()}
 _MEN |= {f"black {names}": [-number] for names, number in _NUMBER.items()}
 
 
-def colour_at(board: BoardView, random: Stream) -> QaItem:
-    grid = QaGrid(board, random)
-    cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), random)
-    wanted = _COLOURS.get(choice.target, [_EMPTY])
-    if grid.codes[cell] not in wanted:
-        grid.put(cell, wanted)
+def colour_at(grid: QaGrid) -> QaItem:
+    cell, choice = grid.any_cell(), choose(("white", "black", "there is no piece"), grid.random)
+    codes = _COLOURS.get(choice.target, [_EMPTY])
+    if grid.codes[cell] not in codes:
+        grid.put(cell, codes)
     text = f"Which colour is the piece at {grid.name(cell)}, if there is one?"
     return choice.ask(text, grid.matrix, at=grid.at([cell]))
 
 
-def emptier_half(board: BoardView, random: Stream) -> QaItem:
+def emptier_half(grid: QaGrid) -> QaItem:
     """Which half has more empty squares; never a tie."""
-    grid = QaGrid(board, random)
     middle = len(grid.codes) // 2
     top, bottom = grid.all[:middle], grid.all[middle:]
     while grid.count(top, (_EMPTY,)) == grid.count(bottom, (_EMPTY,)):
         cell = grid.any_cell()
-        grid.put(cell, rest_of(board, [_EMPTY]) if grid.codes[cell] == _EMPTY else [_EMPTY])
+        grid.put(cell, grid.rest([_EMPTY]) if grid.codes[cell] == _EMPTY else [_EMPTY])
     emptier = "top" if grid.count(top, (_EMPTY,)) > grid.count(bottom, (_EMPTY,)) else "bottom"
-    choice = choose(("top", "bottom"), random)
+    choice = choose(("top", "bottom"), grid.random)
     if choice.target != emptier:
         grid.codes = [*grid.codes[middle:], *grid.codes[:middle]]
     return choice.ask(
@@ -438,3 +424,8 @@ QUESTIONS: Mapping[str, Mapping[str, QuestionType]] = {
     "gomoku": GOMOKU,
     "chess": CHESS,
 }
+
+
+def grid_of(board: BoardView, random: Stream) -> QaGrid:
+    """A random position on a board, to ask about."""
+    return (MineField if board.game.name == "minesweeper" else QaGrid)(board, random)

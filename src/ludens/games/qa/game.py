@@ -19,7 +19,7 @@ from ludens.core.twins import TwinGame
 from ludens.core.view import Picture, RenderOptions, View
 from ludens.games.boards import BoardView, board_option
 from ludens.games.perceive import board_of
-from ludens.games.qa.boards import QUESTIONS
+from ludens.games.qa.boards import QUESTIONS, grid_of
 from ludens.games.qa.questions import LETTERS, QaItem, TwinStream
 
 SEAT = "viewer"
@@ -80,7 +80,8 @@ class Qa(TwinGame["ChoiceQuestion"]):
 
 def ask(board: BoardView, kind: str, seed: int, *names: str, turn: Stream | None = None) -> QaItem:
     random = stream(seed, "question", board.game.name, kind, *names)
-    return QUESTIONS[board.game.name][kind](board, TwinStream(random, turn) if turn else random)
+    grid = grid_of(board, TwinStream(random, turn) if turn else random)
+    return QUESTIONS[board.game.name][kind](grid)
 
 
 @lru_cache(maxsize=512)
@@ -114,7 +115,6 @@ class ChoiceQuestion(Question):
 
     @property
     def facts(self) -> dict[str, Any]:
-        options = dict(zip(self.item.letters, self.item.options, strict=True))
         return {
             "kind": self.kind,
             "options": len(self.item.options),
@@ -122,7 +122,7 @@ class ChoiceQuestion(Question):
             "answer": self.answer or None,
             "right": self.right,
             "truth": self.item.options[self.item.right],
-            "said": options.get(self.answer or ""),
+            "said": self.item.by_letter.get(self.answer or ""),
         }
 
 
@@ -143,10 +143,8 @@ class Working(Agent):
 class QaView(View):
     """A question on top of the view of a board game."""
 
-    @property
-    def smallest(self) -> int:
-        """The view of the game that is shown decides."""
-        return 64
+    smallest = 64
+    """The view of the game that is shown decides."""
 
     def __init__(self, game: Qa, render: RenderOptions, seed: int = 0) -> None:
         super().__init__(game, render, seed)
@@ -159,15 +157,15 @@ class QaView(View):
         return self._board.transcript(state.item.matrix)
 
     def notes(self, state: ChoiceQuestion, seat: str) -> str:
-        answered = "\n\n".join(f"{each.written()}\nAnswer: {each.answer}" for each in state.examples)
-        section = "question" if answered else "question alone"
-        return self.templates.fill(section, examples=answered, question=state.item.written())
+        examples = "\n\n".join(f"{each.prompt()}\nAnswer: {each.answer}" for each in state.examples)
+        section = "question" if examples else "question alone"
+        return self.templates.fill(section, examples=examples, question=state.item.prompt())
 
     def brief(self, state: ChoiceQuestion, seat: str) -> str:
-        """The board and the question, without examples. Options stand before their letters: who knows the
-        option only has to copy what follows it."""
+        """The board and the question, without examples. Options come before their letters, so that a model
+        that knows the right option only copies what follows it."""
         item = state.item
-        options = "".join(f" {named}" for named in item.lettered)
+        options = "".join(f" {option}" for option in item.lettered)
         return f"{self._board.game.name}\n{item.text}\n{options}"
 
     def values(self, seat: str) -> dict[str, object]:
@@ -179,8 +177,7 @@ class QaView(View):
         return LetterFormat("Answer", _spellings(state.item))
 
     def form(self, state: ChoiceQuestion, seat: str) -> Choose:
-        named = dict(zip(state.item.letters, state.item.options, strict=True))
-        labels = {letter: f"{letter}. {option}" for letter, option in named.items()}
+        labels = {letter: f"{letter}. {option}" for letter, option in state.item.by_letter.items()}
         return Choose(state.legal(seat), labels, format=self.format(state, seat), prompt=state.item.text)
 
     def notes_for_person(self, state: ChoiceQuestion, seat: str) -> str:
@@ -196,5 +193,5 @@ class LetterFormat(ActionFormat):
 
 
 def _spellings(item: QaItem) -> dict[str, str]:
-    named = zip(item.letters, item.options, strict=True)
-    return {f"{letter}{mark} {option}": letter for letter, option in named for mark in (".", ")", ":", "")}
+    options = item.by_letter.items()
+    return {f"{letter}{mark} {option}": letter for letter, option in options for mark in (".", ")", ":", "")}

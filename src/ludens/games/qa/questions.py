@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, product
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ludens.core.random import Stream
 from ludens.core.state import Legal
@@ -59,19 +59,19 @@ class QaGrid:
         row, column = divmod(cell, self.board.columns)
         return f"row {self.board.row_label(row)}, column {self.board.column_label(column)}"
 
-    def count(self, cells: Cells, wanted: Collection[int]) -> int:
-        return sum(self.codes[cell] in wanted for cell in cells)
+    def count(self, cells: Cells, codes: Collection[int]) -> int:
+        return sum(self.codes[cell] in codes for cell in cells)
 
     def at(self, cells: Cells) -> str:
         """Where the middle of these cells is in the picture."""
         return self.board.point(cells)
 
-    def totals(self, cells: Cells, wanted: Collection[int]) -> str:
+    def totals(self, cells: Cells, codes: Collection[int]) -> str:
         """The count so far after each row, or after each cell where there is only one row."""
         columns = self.board.columns
         rows = [list(row) for _, row in groupby(cells, lambda cell: cell // columns)]
         parts = rows if len(rows) > 1 else [[cell] for cell in cells]
-        return self.running(parts, [self.count(part, wanted) for part in parts])
+        return self.running(parts, [self.count(part, codes) for part in parts])
 
     def lengths(self, line: Cells, code: int) -> str:
         """After each cell of a line, how long the unbroken run of a code is that ends there."""
@@ -96,17 +96,21 @@ class QaGrid:
         """A number for each part, behind the place of the part."""
         return " ".join(f"{self.at(part)} {number}" for part, number in zip(parts, numbers, strict=True))
 
+    def rest(self, codes: Collection[int]) -> list[int]:
+        """All other codes."""
+        return [code for code in self.board.codes if code not in codes]
+
     def put(self, cell: int, codes: Sequence[int]) -> None:
         self.codes[cell] = self.random.choice(codes)
 
-    def settle(self, cells: Cells, wanted: Sequence[int], rest: Sequence[int], count: int) -> None:
-        """Change as few of these cells as needed for `count` of them to hold one of the wanted codes."""
-        there = [cell for cell in cells if self.codes[cell] in wanted]
-        others = [cell for cell in cells if self.codes[cell] not in wanted]
-        for cell in self.random.sample(there, max(0, len(there) - count)):
+    def settle(self, cells: Cells, codes: Sequence[int], rest: Sequence[int], count: int) -> None:
+        """Change as few of these cells as needed for `count` of them to hold one of these codes."""
+        hits = [cell for cell in cells if self.codes[cell] in codes]
+        misses = [cell for cell in cells if self.codes[cell] not in codes]
+        for cell in self.random.sample(hits, max(0, len(hits) - count)):
             self.put(cell, rest)
-        for cell in self.random.sample(others, max(0, count - len(there))):
-            self.put(cell, wanted)
+        for cell in self.random.sample(misses, max(0, count - len(hits))):
+            self.put(cell, codes)
 
     def lines(self, steps: Collection[tuple[int, int]]) -> Iterator[Cells]:
         """Every straight line across the board in these directions (rows down, columns right)."""
@@ -164,13 +168,17 @@ class QaItem:
         return LETTERS[self.right]
 
     @property
+    def by_letter(self) -> dict[str, str]:
+        return dict(zip(self.letters, self.options, strict=True))
+
+    @property
     def lettered(self) -> list[str]:
         """Each option as one word, followed by its letter."""
-        pairs = zip(self.letters, self.options, strict=True)
-        return [f"{joined(option)} {letter}" for letter, option in pairs]
+        return [f"{joined(option)} {letter}" for letter, option in self.by_letter.items()]
 
-    def written(self) -> str:
-        lines = [f"{letter}. {option}" for letter, option in zip(self.letters, self.options, strict=True)]
+    def prompt(self) -> str:
+        """The question and its options, as they stand in a prompt."""
+        lines = [f"{letter}. {option}" for letter, option in self.by_letter.items()]
         return "\n".join([f"Question: {self.text}", *lines])
 
 
@@ -179,7 +187,8 @@ def joined(option: str) -> str:
     return option.replace(" ", "_")
 
 
-QuestionType = Callable[[BoardView, Stream], QaItem]
+QuestionType = Callable[[Any], QaItem]
+"""Makes a question about a random position, a `QaGrid`, by changing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +205,11 @@ class Choice(Generic[T]):
     def ask(
         self, text: str, matrix: Matrix, name: Callable[[T], str] = str, work: str = "", at: str = ""
     ) -> QaItem:
-        """The question, once the position agrees with the target; `work` says how the answer is found, or
-        `at` where it is to be seen, if that is all there is to it."""
+        """The question, once the position agrees with the target. `work` says how the answer is found; where
+        one look is enough, `at` is the place to look at."""
         options = tuple(name(value) for value in self.values)
-        seen = f"{at} {joined(options[self.right])}" if at else ""
-        return QaItem(text, options, self.right, matrix, work or seen)
+        look = f"{at} {joined(options[self.right])}" if at else ""
+        return QaItem(text, options, self.right, matrix, work or look)
 
 
 class TwinStream(Stream):
@@ -214,9 +223,9 @@ class TwinStream(Stream):
         self.turn = turn
 
 
-def choose(values: Sequence[T], random: Stream, most: int = OPTIONS) -> Choice[T]:
+def choose(values: Sequence[T], random: Stream) -> Choice[T]:
     """Offer these values, or a sample where there are many, in random order; any may be the right one."""
-    offered = random.sample(values, min(most, len(values)))
+    offered = random.sample(values, min(OPTIONS, len(values)))
     right = random.below(len(offered))
     if isinstance(random, TwinStream):
         right = (right + 1 + random.turn.below(len(offered) - 1)) % len(offered)
@@ -235,19 +244,14 @@ Names = Mapping[str, Sequence[int]]
 """What may be counted: its name in a question, and its codes."""
 
 
-def rest_of(board: BoardView, codes: Sequence[int]) -> list[int]:
-    return [code for code in board.codes if code not in codes]
-
-
 def what_is_at(text: str, names: Mapping[int, str]) -> QuestionType:
     """What is in one cell; `names` gives the name of each code."""
 
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        cell, choice = grid.any_cell(), choose(list(names), random)
+    def ask(grid: QaGrid) -> QaItem:
+        cell, choice = grid.any_cell(), choose(list(names), grid.random)
         grid.codes[cell] = choice.target
-        named, at = text.format(cell=grid.name(cell)), grid.at([cell])
-        return choice.ask(named, grid.matrix, names.__getitem__, at=at)
+        question, at = text.format(cell=grid.name(cell)), grid.at([cell])
+        return choice.ask(question, grid.matrix, names.__getitem__, at=at)
 
     return ask
 
@@ -257,14 +261,13 @@ Part = Callable[[QaGrid], tuple[str, Cells]]
 
 
 def how_many(text: str, names: Names, part: Part, most: int | None = None) -> QuestionType:
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        name = random.choice(list(names))
+    def ask(grid: QaGrid) -> QaItem:
+        name = grid.random.choice(list(names))
         where, cells = part(grid)
-        wanted = names[name]
-        choice = choose_near(grid.count(cells, wanted), most or len(cells), random)
-        grid.settle(cells, wanted, rest_of(board, wanted), choice.target)
-        work = grid.totals(cells, wanted)
+        codes = names[name]
+        choice = choose_near(grid.count(cells, codes), most or len(cells), grid.random)
+        grid.settle(cells, codes, grid.rest(codes), choice.target)
+        work = grid.totals(cells, codes)
         return choice.ask(text.format(what=name, where=where), grid.matrix, work=work)
 
     return ask
@@ -275,18 +278,17 @@ def which_is_more(
 ) -> QuestionType:
     """Which of two is more frequent; never a tie. `swap` exchanges the two codes."""
 
-    def ask(board: BoardView, random: Stream) -> QaItem:
-        grid = QaGrid(board, random)
-        one, other = random.choice(pairs)
+    def ask(grid: QaGrid) -> QaItem:
+        one, other = grid.random.choice(pairs)
         while grid.count(grid.all, codes[one]) == grid.count(grid.all, codes[other]):
-            grid.put(grid.any_cell(), list(board.codes))
+            grid.put(grid.any_cell(), list(grid.board.codes))
         more = max((one, other), key=lambda name: grid.count(grid.all, codes[name]))
-        choice = choose((one, other), random)
+        choice = choose((one, other), grid.random)
         if choice.target != more:
             grid.codes = [swap(code, one, other) for code in grid.codes]
-        counted = [f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other)]
+        lines = [f"{name}: {grid.totals(grid.all, codes[name])}" for name in (one, other)]
         counts = " ".join(str(grid.count(grid.all, codes[name])) for name in (one, other))
-        work = "\n".join([*counted, counts])
+        work = "\n".join([*lines, counts])
         return choice.ask(text.format(one=one, other=other), grid.matrix, work=work)
 
     return ask

@@ -381,7 +381,7 @@ def _over_hands(state: HanabiState, observer: str, random: Stream) -> dict[str, 
     shares: defaultdict[str, float] = defaultdict(float)
     for faces in islice(guess_hands(sight, random), HANDS):
         hands = list(target.hands)
-        hands[sight.me] = tuple(card._replace(card=faces[card.serial]) for card in hands[sight.me])
+        hands[sight.me] = tuple(card._replace(face=faces[card.serial]) for card in hands[sight.me])
         shares[visible(replace(target, hands=tuple(hands)))] += 1 / HANDS
     return shares
 

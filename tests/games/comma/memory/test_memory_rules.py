@@ -158,7 +158,7 @@ def test_the_expert_remembers_across_a_mistake() -> None:
         assert isinstance(puzzle, MemoryPanel)
         lost = puzzle.clone()
         lost.act(wrong(lost))
-        facts = "\n".join(f"{name} = {value}" for name, value in lost.tell({}).items())
+        facts = "\n".join(f"{name} = {value}" for name, value in lost.tell().items())
         state.apply({"solver": f"{wrong(puzzle)}\n{facts}"})
         while not state.over:
             oracle_step(state)

@@ -52,6 +52,6 @@ def test_an_empty_display_is_seen_as_empty() -> None:
     view = view_of(game, RenderOptions(), 0)
     assert isinstance(view, WhoView)
     empty = next(
-        state for state in map(game.start, range(200)) if state.puzzle.tell({})["display"] == "(no text)"
+        state for state in map(game.start, range(200)) if state.puzzle.tell()["display"] == "(no text)"
     )
-    assert panel(pixels(view, empty), view.sheet) == empty.puzzle.tell({})
+    assert panel(pixels(view, empty), view.sheet) == empty.puzzle.tell()
