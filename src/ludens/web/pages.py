@@ -101,6 +101,19 @@ def page(template: str, *, status: int = 200, **context: Any) -> web.Response:
     return web.Response(text=text, status=status, content_type="text/html")
 
 
+def attachment(data: bytes, content_type: str, name: str) -> web.Response:
+    """A file that the browser saves under this name."""
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name.replace("/", "-"))
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
+    return web.Response(body=data, content_type=content_type, headers=headers)
+
+
+def whole_number(text: str, below: int) -> int | None:
+    """A number in an address; None where it is not a whole one below this limit."""
+    valid = text.isascii() and text.isdigit() and len(text) < 10 and int(text) < below
+    return int(text) if valid else None
+
+
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
     """Every static file: the scripts, and one style sheet that begins with those of reports."""

@@ -23,8 +23,7 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from ludens.agents import BEST, agent, player_accesses
-from ludens.core.agent import Agent
+from ludens.agents import BEST, player_accesses
 from ludens.core.config import check_seats
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
@@ -40,7 +39,7 @@ from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store
 from ludens.train.nano.taught import is_taught
 from ludens.web.journal import FOLDER, Journal, JournalFolder, folder_of
-from ludens.web.pages import WebSettings, aside, page
+from ludens.web.pages import WebSettings, aside, attachment, page, whole_number
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.socket import SOCKETS, close_all, serve
@@ -60,7 +59,7 @@ def plan_of(setup: Setup) -> Plan:
     return make_plan(
         str(suite),
         {HUMAN: HUMAN},
-        {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN},
+        setup.opponents,
         seed=setup.seed,
         theme=setup.render.theme,
         size=setup.render.size,
@@ -183,7 +182,7 @@ def _restored_setup(journal: Journal, spending: Spending) -> Setup:
     for spec in about.specs.values():
         permit(player_accesses(spec, type(game)), Setter.FILE)
     setup = Setup(game, about.specs, about.seed)
-    _agents(setup, spending)
+    spending.make_agents(game, setup.opponents)
     spending.check(about.specs.values())
     return setup
 
@@ -214,7 +213,9 @@ def _session(app: web.Application, setup: Setup, journal: Journal) -> Session:
         saved, session.replay = _save(runs, Path(name).name, setup, episode)
         return saved
 
-    session = Session(setup, lambda setup: _agents(setup, spending), save, journal=journal)
+    session = Session(
+        setup, lambda setup: spending.make_agents(setup.game, setup.opponents), save, journal=journal
+    )
     return session
 
 
@@ -291,7 +292,7 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
     people, specs = _players(game, form, organiser)
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
     # Agents come first: making a plan imports module:Class.
-    for seat, player in _agents(setup, spending).items():
+    for seat, player in spending.make_agents(game, setup.opponents).items():
         player.sit(game, seat, stream(0, "check"))
     plan_of(setup)
     spending.check(specs.values())
@@ -328,13 +329,6 @@ def _seed(text: str) -> int:
     if not 0 <= seed < 2**63:
         raise BadOption("a seed is a whole number from 0 to 2**63 - 1.")
     return seed
-
-
-def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
-    others = {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN}
-    for spec in others.values():
-        spending.add_model(spec)
-    return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
 def _save(runs: Path, name: str, setup: Setup, episode: Episode) -> tuple[str, str]:
@@ -394,9 +388,9 @@ def own_games(request: web.Request) -> list[OwnGame]:
 
 
 def _seat_number(session: Session, number: str) -> PersonSeat | None:
-    seats = dict(enumerate(session.setup.game.seats))
-    place = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else -1
-    return session.seats.get(seats.get(place, ""))
+    seats = session.setup.game.seats
+    place = whole_number(number, len(seats))
+    return None if place is None else session.seats.get(seats[place])
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
@@ -504,10 +498,8 @@ async def download(request: web.Request) -> web.Response:
     session, _ = _seat(request)
     if session.episode is None:
         raise web.HTTPConflict(text="The game is not over.")
-    name = f"{session.setup.game.name.replace('/', '-')}-{session.episode.seed}.jsonl"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    data = session.episode.to_json() + b"\n"
-    return web.Response(body=data, content_type="application/x-ndjson", headers=headers)
+    name = f"{session.setup.game.name}-{session.episode.seed}.jsonl"
+    return attachment(session.episode.to_json() + b"\n", "application/x-ndjson", name)
 
 
 def _may_repeat(session: Session, seat: PersonSeat) -> bool:

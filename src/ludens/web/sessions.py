@@ -33,7 +33,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import Observer, StepEvent, play
 from ludens.run.viewer import outcome_of
-from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
+from ludens.web.journal import GameEvent, Journal, Journaled, JournalReply, TableRecord
 from ludens.web.pages import aside
 
 
@@ -47,44 +47,40 @@ class Person(Agent):
     waits = True
     unlimited_retries = True
 
-    def begin(self) -> None:
-        self._turn = 0
-
     async def act(self, ask: Ask) -> Reply:
         assert self.session is not None
-        self._turn += 1
+        turn = self.session.turn(self.seat)
         if not ask.refused:
             self.unlimited_retries = True
         if not self.unlimited_retries:  # time was up a moment ago; the remaining tries are not waited for
             raise Late("no reply within the time limit.")
         journal = self.session.journal
-        if (recorded := journal.reply(self.seat, self._turn)) is not None:
+        if (recorded := journal.reply(self.seat, turn)) is not None:
             await asyncio.sleep(0)  # others go on while a long game is repeated
             self.session.repeat_turn(self.seat)
             self.unlimited_retries = recorded.refused != "late"
             return self.session.reply_of(self.seat, recorded.repeat().text, ask)
-        asked, late = journal.now(), Late("no reply within the time limit.")
+        entry = partial(journal.entry, self.seat, turn, journal.now())
         try:
             async with asyncio.timeout_at(self.session.deadline):
-                return await self._typed(ask, asked)
+                return await self._typed(ask, entry)
         except TimeoutError:
             self.unlimited_retries = False
             late = Late("the time for this game is up.")
-            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
+            journal.note(entry(Reply(), late))
             raise late from None
         except asyncio.CancelledError:  # the limit of one reply
             self.unlimited_retries = False
-            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
+            journal.note(entry(Reply(), Late("no reply within the time limit.")))
             raise
 
-    async def _typed(self, ask: Ask, asked: float) -> Reply:
+    async def _typed(self, ask: Ask, entry: Callable[[Reply], JournalReply]) -> Reply:
         """What the person has typed, once it is in the journal."""
         assert self.session is not None
-        journal = self.session.journal
         while True:
             typed = await self.session.seat_asked(self.seat, ask)
             try:
-                await journal.save(journal.entry(self.seat, self._turn, asked, Reply(typed)))
+                await self.session.journal.save(entry(Reply(typed)))
             except BadFile as error:
                 LOG.error("a move was not saved: %s", error)
                 ask = replace(ask, refused=(*ask.refused, (typed, NOT_SAVED)))
@@ -253,6 +249,11 @@ class Setup:
     def people(self) -> tuple[str, ...]:
         return tuple(seat for seat, spec in self.specs.items() if spec == HUMAN)
 
+    @property
+    def opponents(self) -> dict[str, str]:
+        """The specs of the other seats."""
+        return {seat: spec for seat, spec in self.specs.items() if spec != HUMAN}
+
 
 class Session(Observer):
     """The games of some people at one table.
@@ -377,8 +378,8 @@ class Session(Observer):
             self.state = state = await aside(setup.game.start, setup.seed)
             self._first = state.clone()
             self.changed()
-            others = self._make_agents(setup).items()
-            agents = {seat: Journaled(agent=other, journal=self.journal) for seat, other in others}
+            bots = self._make_agents(setup).items()
+            agents = {seat: Journaled(agent=bot, journal=self.journal) for seat, bot in bots}
             people = dict.fromkeys(setup.people, Person(session=self))
             self.episode = episode = await play(
                 setup.game,
@@ -465,9 +466,13 @@ class Session(Observer):
         self.changed()
         return here.reply
 
+    def turn(self, seat: str) -> int:
+        """How many times the seat was asked in this game, the present question included."""
+        return self._replies[seat] + 1
+
     def repeats_step(self) -> bool:
         """Whether the journal has what every person did in the next step."""
-        return all(self.journal.reply(seat, self._replies[seat] + 1) is not None for seat in self.seats)
+        return all(self.journal.reply(seat, self.turn(seat)) is not None for seat in self.seats)
 
     def repeat_turn(self, seat: str) -> None:
         """Count a question that was answered before the server was started again."""
@@ -492,12 +497,12 @@ class Session(Observer):
             self.changed()  # else its browser is told when the answer is saved
 
     def asked(self, ask: Ask) -> None:
-        if self.journal.reply(ask.seat, self._replies[ask.seat] + 1) is None:
+        if self.journal.reply(ask.seat, self.turn(ask.seat)) is None:
             self.caught_up.set()
 
     def replied(self, ask: Ask, attempt: Try) -> None:
+        recorded = self.journal.reply(ask.seat, self.turn(ask.seat))
         self._replies[ask.seat] += 1
-        recorded = self.journal.reply(ask.seat, self._replies[ask.seat])
         if recorded is not None:
             if self._replies.total() >= self.journal.repeated:
                 self.caught_up.set()

@@ -21,7 +21,7 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 def _sessions(app: web.Application) -> Iterator[Session]:
     yield from app[TABLES].sessions.values()
     if ROOM in app:
-        yield from {game.session.id: game.session for game in app[ROOM].games.values()}.values()
+        yield from (game.session for game in app[ROOM].all_games())
 
 
 def _check(request: web.Request) -> None:
