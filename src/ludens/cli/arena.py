@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Allowed, Flag, Size, Theme, Whole, Words, at_least, render_options
-from ludens.cli.eval import STOPPED_EARLY, ExecutionOptions, default_folder, execute_run
+from ludens.cli.eval import STOPPED_EARLY, ExecutionOptions, PromptFlags, default_folder, execute_run
 from ludens.cli.output import aside, console, write_file
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadFile, BadOption
@@ -57,13 +57,7 @@ def arena(
     out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Literal["image", "text", "both"] | None = None,
-    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
-    style: Literal["direct", "cot", "explain"] | None = None,
-    frames: Whole | None = None,
-    memory: Literal["none", "last", "all"] | None = None,
-    templates: Path | None = None,
-    preset: str = "",
+    prompts: PromptFlags | None = None,
     allow: Allowed = (),
     options: ExecutionOptions | None = None,
 ) -> int:
@@ -88,33 +82,28 @@ def arena(
         certainty: How certain the order must be with --adaptive.
         seed: Added to the seed of every episode.
         out: Folder of the run; runs/arena-...-TIME by default.
-        modality: What models see: pictures, text, or both; by default what the game offers.
-        blind_control: Each model that looks at pictures also takes part with blank ones; this is the default.
-        style: Answer directly (default), reason first, or answer and explain.
-        frames: Number of latest observations shown as pictures; 1 by default.
-        memory: Earlier exchanges kept in the prompt; none by default.
-        templates: Folder with your own templates: agent.md, GAME.md.
-        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
-    values = {"modality": modality, "style": style, "frames": frames, "memory": memory}
-    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
-    own = str(templates.resolve()) if templates else ""
-    specs = [*model, *(checkpoint_specs(checkpoints) if checkpoints else {})]
+    prompts, execution = prompts or PromptFlags(), options or ExecutionOptions()
+    steps = checkpoint_specs(checkpoints) if checkpoints else {}
+    specs = [*model, *steps]
     if not name:
         refuse_repeated(specs)
     elif len(name) != len(model):
         raise BadOption(f"there are {len(model)} models but {len(name)} names: name all of them or none.")
-    names = [*(name or ()), *(checkpoint_specs(checkpoints).values() if checkpoints else ())]
-    if names and not name:
-        names = [*entrants_of(model).specs, *names]
-    entrants = entrants_of(
-        specs, names, prompt_options, templates=own, preset=preset, blind_control=blind_control
-    )
-    execution = options or ExecutionOptions()
+    if steps and not name:
+        name = tuple(entrants_of(model).specs)
+    entrants = prompts.entrants(specs, [*name, *steps.values()])
     if into is not None:
-        fixed = {"games": games, "--rounds": rounds, "--anchor": anchor, "--listed": listed, "--out": out}
-        if given := [flag for flag, value in fixed.items() if value] + (["--adaptive"] if adaptive else []):
-            raise BadOption(f"{given[0]} of an arena cannot change: drop it, or start another arena.")
+        fixed = {
+            "games": games,
+            "--rounds": rounds,
+            "--anchor": anchor,
+            "--listed": listed,
+            "--out": out,
+            "--adaptive": adaptive,
+        }
+        if flag := next((flag for flag, value in fixed.items() if value), ""):
+            raise BadOption(f"{flag} of an arena cannot change: drop it, or start another arena.")
         plan = extended(into, entrants, allow)
         return execute_run(plan, into, lambda: Store.extend(into, plan), execution)
     render = render_options(theme, size)
@@ -125,33 +114,32 @@ def arena(
         raise BadOption("an arena needs at least two entrants: add another --model.")
     if not 0 < certainty < 1:
         raise BadOption(f"--certainty must be between 0 and 1, not {certainty:g}.")
-    chosen = {
+    settings = {
         "games": games,
         "rounds": str(at_least("--rounds", rounds, 1)) if rounds is not None else "",
         "anchor": str(parse_spec(anchor)) if anchor else "",
         "listed": listed or "",
         "adaptive": f"{certainty:g}" if adaptive else "",
     }
-    suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
-    settings = arena_of(suite)
-    assert settings is not None
-    folder = out or default_folder(NAME, [one for one in entrants.specs if one not in entrants.controls])
+    suite = str(Spec(NAME, None, {key: value for key, value in settings.items() if value}))
+    declared = arena_of(suite)
+    assert declared is not None
+    players = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
+    folder = out or default_folder(NAME, list(players))
+    common: dict[str, Any] = {
+        "seed": seed,
+        "theme": render.theme,
+        "size": render.size,
+        "templates": prompts.folder,
+    }
     if reflect:
         if adaptive:
             raise BadOption("--reflect and --adaptive cannot be combined.")
-        chosen["against"] = settings.anchor
-        suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
-        writers = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
-        rest = (reflect, settings.rounds, notes_length, seed, render.theme, render.size, own)
-        return Reflection(suite, writers, *rest).play(folder, execution)
+        suite = str(parse_spec(suite).with_options(against=declared.anchor))
+        reflection = Reflection(suite, players, reflect, declared.rounds, notes_length, **common)
+        return reflection.play(folder, execution)
     plan = make_plan(
-        suite,
-        with_anchor(entrants.specs, settings.anchor),
-        seed=seed,
-        theme=render.theme,
-        size=render.size,
-        templates=own,
-        controls=entrants.controls,
+        suite, with_anchor(entrants.specs, declared.anchor), controls=entrants.controls, **common
     )
     return execute_run(plan, folder, lambda: Store.create(folder, plan), execution)
 

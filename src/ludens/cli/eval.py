@@ -39,13 +39,13 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.plain import plural
 from ludens.core.policy import Setter, permit
 from ludens.core.processes import cores
-from ludens.core.spec import Spec, parse_spec
+from ludens.core.spec import parse_spec
 from ludens.models.ledger import Budget
 from ludens.run.arena.adaptive import AdaptiveSource
 from ludens.run.engine import Engine, RunResult, default_workers, make_executor
 from ludens.run.estimate import CostEstimate, estimate, unpriced_models
 from ludens.run.jobs import JobRunner, combine_errors
-from ludens.run.plan import HELD_BACK, MAX_SAMPLES, Job, Plan, entrants_of, make_plan
+from ludens.run.plan import HELD_BACK, MAX_SAMPLES, Entrants, Job, Plan, entrants_of, make_plan
 from ludens.run.progress import ProgressDisplay
 from ludens.run.report import load_results, main_tables, render
 from ludens.run.report.table import plain
@@ -120,6 +120,53 @@ class ExecutionOptions:
     @property
     def budget(self) -> Budget:
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PromptFlags:
+    """How the models of a run are prompted."""
+
+    modality: Literal["image", "text", "both"] | None = None
+    """What models see: pictures, text, or both; by default what the game offers."""
+    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None
+    """Each model that looks at pictures also plays with blank ones; this is the default."""
+    style: Literal["direct", "cot", "explain"] | None = None
+    """Answer directly (default), reason first, or answer and explain."""
+    frames: Whole | None = None
+    """Number of latest observations shown as pictures; 1 by default."""
+    memory: Literal["none", "last", "all"] | None = None
+    """Earlier exchanges kept in the prompt; none by default."""
+    templates: Path | None = None
+    """Folder with your own templates: agent.md, GAME.md."""
+    preset: str = ""
+    """Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of templates, as plans name it."""
+        return str(self.templates.resolve()) if self.templates else ""
+
+    def entrants(
+        self, specs: Sequence[str], names: Sequence[str], blind: bool = False, act: str | None = None
+    ) -> Entrants:
+        values = {
+            "modality": self.modality,
+            "blind": "true" if blind else None,
+            "style": self.style,
+            "frames": self.frames,
+            "memory": self.memory,
+            "act": act,
+        }
+        options = {option: str(value) for option, value in values.items() if value is not None}
+        return entrants_of(
+            specs,
+            names,
+            options,
+            templates=self.folder,
+            preset=self.preset,
+            blind_control=self.blind_control,
+        )
 
 
 def execute_run(
@@ -302,15 +349,9 @@ def eval_(
     out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Literal["image", "text", "both"] | None = None,
     blind: Flag = False,
-    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
-    style: Literal["direct", "cot", "explain"] | None = None,
-    frames: Whole | None = None,
-    memory: Literal["none", "last", "all"] | None = None,
+    prompts: PromptFlags | None = None,
     act: Literal["text", "tools"] | None = None,
-    templates: Path | None = None,
-    preset: str = "",
     options: ExecutionOptions | None = None,
 ) -> int:
     """Evaluate models or bots on a suite; print a table and write a report. Resumable, with budgets.
@@ -329,15 +370,8 @@ def eval_(
         seed: Added to the seed of every episode.
         held_back: Play seeds that are kept for a last evaluation: nothing is trained or tried on them.
         out: Folder of the run; runs/SUITE-MODEL-TIME by default.
-        modality: What models see: pictures, text, or both; by default what the game offers.
         blind: Show models blank pictures of the same size.
-        blind_control: Also evaluate each model that looks at pictures with blank ones; this is the default.
-        style: Answer directly (default), reason first, or answer and explain.
-        frames: Number of latest observations shown as pictures; 1 by default.
-        memory: Earlier exchanges kept in the prompt; none by default.
         act: Models reply in text (default), or through a tool call of their API.
-        templates: Folder with your own templates: agent.md, GAME.md.
-        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
     render = render_options(theme, size)
     at_least("--limit", limit, 0)
@@ -345,26 +379,14 @@ def eval_(
         raise BadOption("give --seed or --held-back, not both.")
     if not 1 <= samples <= MAX_SAMPLES:
         raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
-    values = {
-        "modality": modality,
-        "blind": "true" if blind else None,
-        "style": style,
-        "frames": frames,
-        "memory": memory,
-        "act": act,
-    }
     task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
     if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
-    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
-    own = str(templates.resolve()) if templates else ""
-    entrants = entrants_of(
-        model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
-    )
-    given = {"reference": reference, "data": str(data.resolve()) if data else ""}
-    if added := {option: value for option, value in given.items() if value}:
-        parsed = parse_spec(suite)
-        suite = str(Spec(parsed.name, None, {**parsed.options, **added}))
+    prompts = prompts or PromptFlags()
+    entrants = prompts.entrants(model, name, blind, act)
+    flags = {"reference": reference, "data": str(data.resolve()) if data else ""}
+    suite_options = {option: value for option, value in flags.items() if value}
+    suite = str(parse_spec(suite).with_options(**suite_options)) if suite_options else suite
     plan = make_plan(
         suite,
         entrants.specs,
@@ -375,7 +397,7 @@ def eval_(
         seed=HELD_BACK.start if held_back else seed,
         theme=render.theme,
         size=render.size,
-        templates=own,
+        templates=prompts.folder,
         controls=entrants.controls,
     )
     for note in plan.cautions():

@@ -299,9 +299,7 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
 
 def seat_spec(model_spec: str, prompt: PromptOptions) -> str:
     """The spec of a seat: the identity of a model (`Model.spec`) and the non-default prompt options."""
-    own = parse_spec(model_spec)
-    changed = _changed_options(prompt, options_of(PromptOptions))
-    return str(Spec(own.name, own.address, {**own.options, **changed}))
+    return str(parse_spec(model_spec).with_options(**_changed_options(prompt, options_of(PromptOptions))))
 
 
 def _parsed(spec: str | Spec) -> Spec:
