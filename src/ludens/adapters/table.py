@@ -27,7 +27,7 @@ from typing import Any
 
 from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.config import PlayConfig
+from ludens.core.config import PlayConfig, check_seat
 from ludens.core.episode import Episode, Try
 from ludens.core.errors import AgentFailure, BadOption, MoveError, UnknownName
 from ludens.core.game import Game
@@ -92,8 +92,7 @@ class Table(Observer):
         record: Callable[[Episode], None] | None = None,
     ) -> None:
         for seat in seats:
-            if seat not in game.seats:
-                raise UnknownName(f"seat of {game.name}", seat, game.seats)
+            check_seat(game, seat)
         self.game, self.seats, self.render, self.seed = game, seats, render or RenderOptions(), seed
         self.sees, self._record = sees, record
         chair = Chair(table=self)
@@ -259,8 +258,7 @@ class Turns:
         self.game = make(game) if isinstance(game, str) else game
         self.seats = tuple(seats) or self.game.seats[:1]
         for seat in self.seats:
-            if seat not in self.game.seats:
-                raise UnknownName(f"seat of {self.game.name}", seat, self.game.seats)
+            check_seat(self.game, seat)
         self.render, self._config = render or RenderOptions(), config or PlayConfig()
         self._agents = others_of(self.game, self.seats, others)
         for name, other in self._agents.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ludens.adapters.prompted_seat import PromptedSeat, words_and_pictures
+from ludens.adapters.prompted_seat import PromptedSeat
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.view import RenderOptions
@@ -88,9 +88,11 @@ def environment(
             first = [m for m in messages[:1] if rules and m.role == "system"]
             content: Content = []
             for message in [*first, messages[-1]]:
-                words, pictures = words_and_pictures(message)
-                content += [{"type": "image", "image": p.image().convert("RGB")} for p in pictures]  # type: ignore[attr-defined]
-                content.append({"type": "text", "text": words})
+                content += [
+                    {"type": "image", "image": picture.image().convert("RGB")}  # type: ignore[attr-defined]
+                    for picture in message.pictures
+                ]
+                content.append({"type": "text", "text": message.text})
             return content
 
     return LudensEnvironment

@@ -128,11 +128,10 @@ class SeatAgent(Agent):
 
 
 def _wire(message: Message) -> Any:
-    texts = [part for part in message.parts if isinstance(part, str)]
     if message.role == "system":
-        return SystemMessage(content="\n\n".join(texts))
+        return SystemMessage(content=message.text)
     if message.role == "assistant":
-        return AssistantMessage(content="\n\n".join(texts))
+        return AssistantMessage(content=message.text)
     parts = [
         {"type": "text", "text": part}
         if isinstance(part, str)

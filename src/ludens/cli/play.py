@@ -25,13 +25,13 @@ from ludens.cli.arguments import (
     at_least,
     game_of,
     render_options,
-    seat_of,
+    seat_specs,
 )
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, check_writable, indent, json_out, write_file
 from ludens.core.agent import Agent
 from ludens.core.ask import Ask, build_ask
-from ludens.core.config import PlayConfig
+from ludens.core.config import PlayConfig, check_seat
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
@@ -69,7 +69,7 @@ def play(
         out: File for the episode, readable by `ludens replay`.
     """
     played = game_of(game, option)
-    agents = agents_of(played, seat)
+    agents = agents_of(played, played.seats, seat_specs(played, seat, f"{played.seats[0]}=human"))
     _warn_of_nano(played, agents)
     render = render_options(theme, size)
     if out is not None:
@@ -177,7 +177,7 @@ def show(
     render = render_options(theme, size)
     at_least("--moves", moves, 0)
     if seat is not None:
-        seat_of(played, seat)
+        check_seat(played, seat)
     if out is not None:
         if out.suffix.lower() not in _SUFFIXES:
             raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ludens.cli.arguments import (
-    DEFAULT_AGENT,
     Allowed,
     Flag,
     GameName,
@@ -23,13 +22,14 @@ from ludens.cli.arguments import (
     Theme,
     Whole,
     Words,
+    agents_of,
     at_least,
     game_of,
-    pairs,
     render_options,
-    seat_of,
+    seat_specs,
 )
 from ludens.cli.output import aside
+from ludens.core.config import check_seat
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.policy import Setter, confirm, permit
@@ -71,27 +71,19 @@ def mcp(
     """
     from ludens.adapters.mcp import http_app, seat_server
     from ludens.adapters.table import Table
-    from ludens.agents import agent, import_agent
 
     played = game_of(game, option)
-    served = [seat_of(played, word) for word in seat if "=" not in word]
-    filled = pairs([word for word in seat if "=" in word], "--seat", f"{played.seats[-1]}=bot/best")
-    for name, spec in filled.items():
-        seat_of(played, name)
-        import_agent(spec)
-        if name in served:
-            raise BadOption(f"{name} is both for a client and for {spec}.")
-    served = served or [next((name for name in played.seats if name not in filled), "")]
+    served = [check_seat(played, word) for word in seat if "=" not in word]
+    words = [word for word in seat if "=" in word]
+    specs = seat_specs(played, words, f"{played.seats[-1]}=bot/best")
+    if both := next((name for name in specs if name in served), ""):
+        raise BadOption(f"{both} is both for a client and for {specs[both]}.")
+    served = served or [next((name for name in played.seats if name not in specs), "")]
     if not served[0]:
         raise BadOption(f"no seat of {played.name} is left for a client.")
     if len(served) > 1 and port is None:
         raise BadOption("several seats need --port: a client over stdio plays one seat.")
-    models: dict[str, object] = {}
-    others = {
-        name: agent(filled.get(name, DEFAULT_AGENT), played, models)  # type: ignore[arg-type]
-        for name in played.seats
-        if name not in served
-    }
+    agents = agents_of(played, [name for name in played.seats if name not in served], specs)
 
     def record(episode: Episode) -> None:
         if out is not None:
@@ -106,7 +98,7 @@ def mcp(
         table = Table(
             played,
             tuple(served),
-            others,
+            agents,
             sees=modality,
             render=render_options(theme, size),
             seed=seed,

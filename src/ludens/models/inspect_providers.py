@@ -115,8 +115,8 @@ def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
 def _content(message: Message) -> Any:
     from inspect_ai.model import ContentImage, ContentText
 
-    if all(isinstance(part, str) for part in message.parts):
-        return "\n\n".join(part for part in message.parts if isinstance(part, str))
+    if not message.pictures:
+        return message.text
     return [
         ContentText(text=part) if isinstance(part, str) else ContentImage(image=part.data_uri())
         for part in message.parts
