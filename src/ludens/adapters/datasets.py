@@ -117,25 +117,25 @@ def question_rows(
     [seat] = game.seats
     options = PromptOptions()
     for number in range(n):
-        drawn = task.first_seed + seed + number
-        state = game.start(drawn)
-        ask = build_ask(view_of(game, render, drawn), state, seat, options.sees, task.config)
+        episode_seed = task.first_seed + seed + number
+        state = game.start(episode_seed)
+        ask = build_ask(view_of(game, render, episode_seed), state, seat, options.sees, task.config)
         right = state.solution(seat)
         if right is None:
-            raise BadOption(f"{game.name} does not know the right answer of question {drawn}.")
+            raise BadOption(f"{game.name} does not know the right answer of question {episode_seed}.")
         yield {
-            **_asked(number, prompt(ask, options), [] if ask.legal.is_text else list(ask.legal)),
+            **_prompt_fields(number, prompt(ask, options), [] if ask.legal.is_text else list(ask.legal)),
             "answer": right,
             "answers": [right],
             "category": task.name,
             "game": str(parse_spec(task.game)),
-            "seed": drawn,
+            "seed": episode_seed,
             "moves": "[]",
             "seat": seat,
         }
 
 
-def _asked(number: int, messages: Sequence[Message], options: list[str]) -> dict[str, Any]:
+def _prompt_fields(number: int, messages: Sequence[Message], options: list[str]) -> dict[str, Any]:
     """Index, pictures and words of a prompt; earlier exchanges are part of the question."""
     system = "\n\n".join(message.text for message in messages if message.role == "system")
     rest = [message for message in messages if message.role != "system"]
@@ -153,8 +153,8 @@ def _asked(number: int, messages: Sequence[Message], options: list[str]) -> dict
 def reply_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Every reply in the episodes of runs, with its exact prompt."""
     number = 0
-    for played in results.suites:
-        for row in played.rows:
+    for suite_results in results.suites:
+        for row in suite_results.rows:
             for cell in row.cells.values():
                 for place in cell.episodes:
                     episode = cell.read(place).episode
@@ -163,7 +163,7 @@ def reply_rows(results: Results) -> Iterator[dict[str, Any]]:
                     for one in samples(episode):
                         legal = [] if one.ask.legal.is_text else list(one.ask.legal)
                         yield {
-                            **_asked(number, one.messages, legal),
+                            **_prompt_fields(number, one.messages, legal),
                             "answer": one.move.action,
                             "answers": [one.move.action],
                             "category": cell.task.name,

@@ -51,7 +51,7 @@ class _SeatServer:
 
     async def look(self) -> list[Any]:
         """What you see now: pictures, what is said, and your legal actions. Waits for the other players."""
-        return self._shown(await self.table.turn(self.seat, WAIT))
+        return self._content(await self.table.turn(self.seat, WAIT))
 
     async def act(self, action: str) -> list[Any]:
         """Take an action: one of those that `look` lists, or a message where you may say anything."""
@@ -64,7 +64,7 @@ class _SeatServer:
         ask = await self.table.turn(self.seat, 0.05)
         if ask is None and not self.table.over:
             return ["Done. The others are to act: call look to wait for your turn."]
-        return ["Done.", *self._shown(ask)]
+        return ["Done.", *self._content(ask)]
 
     async def new_game(self) -> list[Any]:
         """Begin another game, once this one is over."""
@@ -74,19 +74,19 @@ class _SeatServer:
             return [f"Nothing was done: {error}"]
         return await self.look()
 
-    def _shown(self, ask: Ask | None) -> list[Any]:
+    def _content(self, ask: Ask | None) -> list[Any]:
         table = self.table
         if table.episode is not None:
-            return [*self._observed(self._seen_now()), _ending(table, self.seat)]
+            return [*self._parts(self._observe()), _ending(table, self.seat)]
         if ask is None:
             due = ", ".join(seat for seat in table.state.to_act if seat != self.seat) or "the others"
-            return [*self._observed(self._seen_now()), f"Not your turn: {due} must act. Call look again."]
-        return [*self._observed(ask.observation), _due(ask)]
+            return [*self._parts(self._observe()), f"Not your turn: {due} must act. Call look again."]
+        return [*self._parts(ask.observation), _due(ask)]
 
-    def _seen_now(self) -> Observation:
+    def _observe(self) -> Observation:
         return self.table.view.observe(self.table.state, self.seat, self.table.sees)
 
-    def _observed(self, observation: Observation) -> list[Any]:
+    def _parts(self, observation: Observation) -> list[Any]:
         images = []
         for picture in observation.images:
             data, mime = picture.encoded()

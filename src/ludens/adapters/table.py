@@ -54,10 +54,10 @@ class Chair(Agent):
         self.waits = True
 
     async def act(self, ask: Ask) -> Reply:
-        return await self.table._asked(ask)
+        return await self.table._ask(ask)
 
 
-def _named(ask: Ask, action: str) -> str:
+def _canonical_action(ask: Ask, action: str) -> str:
     """The canonical action for other spellings of it; what cannot be read is left to be refused."""
     if ask.legal.is_text or action in ask.legal:
         return action
@@ -144,14 +144,14 @@ class Table(Observer):
                 observer=self,
             )
         )
-        self._task.add_done_callback(self._ended)
+        self._task.add_done_callback(self._finish)
 
-    def _ended(self, task: asyncio.Task[Episode]) -> None:
+    def _finish(self, task: asyncio.Task[Episode]) -> None:
         self._notify()
         if self._record is not None and not task.cancelled() and task.exception() is None:
             self._record(task.result())
 
-    async def _asked(self, ask: Ask) -> Reply:
+    async def _ask(self, ask: Ask) -> Reply:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._asks[ask.seat], self._replies[ask.seat] = ask, reply
         self._notify()
@@ -184,7 +184,7 @@ class Table(Observer):
             raise BadOption("the game is over." if self.over else f"{seat} is not to act now.")
         verdict: asyncio.Future[Try] = asyncio.get_running_loop().create_future()
         self._verdicts[seat] = verdict
-        self._replies.pop(seat).set_result(Reply(action=_named(ask, action)))
+        self._replies.pop(seat).set_result(Reply(action=_canonical_action(ask, action)))
         assert self._task is not None
         events: list[asyncio.Future[Any]] = [verdict, self._task]
         await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
@@ -261,9 +261,9 @@ class Turns:
             check_seat(self.game, seat)
         self.render, self._config = render or RenderOptions(), config or PlayConfig()
         self._agents = others_of(self.game, self.seats, others)
-        for name, other in self._agents.items():
-            if other.waits:
-                raise BadOption(f"{name} cannot be played by {other.spec} here: only by bots.")
+        for name, player in self._agents.items():
+            if player.waits:
+                raise BadOption(f"{name} cannot be played by {player.spec} here: only by bots.")
         outside = Outside()
         outside.sees, outside.unlimited_retries = sees, patient
         self._agents |= dict.fromkeys(self.seats, outside)

@@ -49,9 +49,9 @@ def environment(
 
         def reset(self, seed: int | None = None, **row: Any) -> Content:
             """Begin the episode of this seed, or of the next one; returns rules and position."""
-            drawn = self._seeds if seed is None else int(seed)
-            self._seeds = drawn + 1
-            return self._shown(self._session.reset(drawn), rules=True)
+            episode_seed = self._seeds if seed is None else int(seed)
+            self._seeds = episode_seed + 1
+            return self._content(self._session.reset(episode_seed), rules=True)
 
         def look(self) -> Content:
             """
@@ -60,7 +60,7 @@ def environment(
             Returns:
                 The picture of the position, and what you are asked.
             """
-            return self._shown(self._session.ask)
+            return self._content(self._session.ask)
 
         def act(self, action: str) -> Content:
             """
@@ -74,14 +74,14 @@ def environment(
             """
             ask = self._session.ask
             if ask is None:
-                return self._shown(None)
-            return self._shown(self._session.reply(ask.format.write(action)))
+                return self._content(None)
+            return self._content(self._session.reply(ask.format.write(action)))
 
         def get_reward(self) -> float:
             """The return of the seat; 0 for an episode that is not over."""
             return self._session.reward
 
-        def _shown(self, ask: Ask | None, rules: bool = False) -> Content:
+        def _content(self, ask: Ask | None, rules: bool = False) -> Content:
             if ask is None:
                 return [{"type": "text", "text": "The game is over."}]
             messages = self._session.messages(ask)

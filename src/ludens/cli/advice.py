@@ -51,8 +51,10 @@ def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: S
         return resume
     command = _eval_command(plan, words, faults)
     again = "Finished episodes are saved, but to resume this run would fail in the same way"
-    other = f"to start a run that avoids this: {command}" if command else "use another model or other options"
-    return f"{again}; {other}" + (f"\n{resume}" if resumable else "")
+    remedy = (
+        f"to start a run that avoids this: {command}" if command else "use another model or other options"
+    )
+    return f"{again}; {remedy}" + (f"\n{resume}" if resumable else "")
 
 
 def _models(plan: Plan) -> list[str]:

@@ -174,9 +174,9 @@ def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
         if name in plan.entrants:
             raise BadOption(f"an entrant {name!r} takes part already: give the new one another --name.")
         if spec in plan.entrants.values():
-            before = next(known for known, own in plan.entrants.items() if own == spec)
+            before = next(entrant for entrant, own in plan.entrants.items() if own == spec)
             raise BadOption(f"{spec} takes part already, as {before!r}.")
-    made = make_plan(
+    new = make_plan(
         plan.suite,
         {**plan.entrants, **entrants.specs},
         seed=plan.seed,
@@ -185,7 +185,7 @@ def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
         templates=plan.templates,
         controls={**plan.controls, **entrants.controls},
     )
-    return replace(plan, entrants=made.entrants, controls=made.controls, template_hashes=made.template_hashes)
+    return replace(plan, entrants=new.entrants, controls=new.controls, template_hashes=new.template_hashes)
 
 
 def checkpoint_specs(folder: Path) -> dict[str, str]:
@@ -263,17 +263,17 @@ class Reflection:
         plan = make_plan(
             self.suite, specs, seed=self.seed + offset, theme=theme, size=self.size, templates=self.templates
         )
-        left = remaining(options, spent(folder.parent))
-        if left is None:
+        rest = remaining(options, spent(folder.parent))
+        if rest is None:
             aside("ludens: the budget is spent; to continue, repeat the command with a higher limit.")
             return STOPPED_EARLY
-        return execute_run(plan, folder, lambda: Store.create(folder, plan), left, show=False)
+        return execute_run(plan, folder, lambda: Store.create(folder, plan), rest, show=False)
 
     def _reflect(self, folder: Path, number: int, specs: Mapping[str, str]) -> None:
-        known = read_notes(folder)
+        notes = read_notes(folder)
         rows = {row.name: row for row in load_results([folder / f"practice-{number}"]).suites[0].rows}
         for name in self.specs:
-            if (name, number) in known:
+            if (name, number) in notes:
                 continue
             version = version_name(name, number - 1)
             text, usage = asyncio.run(write_notes(specs[version], practised(rows[version]), self.length))
@@ -300,11 +300,11 @@ def spent(folder: Path) -> Usage:
     return total
 
 
-def remaining(options: ExecutionOptions, used: Usage) -> ExecutionOptions | None:
+def remaining(options: ExecutionOptions, usage: Usage) -> ExecutionOptions | None:
     """The options with the budget that is left; None if a limit is reached."""
-    calls = None if options.max_calls is None else options.max_calls - used.calls
-    tokens = None if options.max_tokens is None else options.max_tokens - used.tokens
-    cost = None if options.max_cost is None else options.max_cost - (used.cost or 0.0)
+    calls = None if options.max_calls is None else options.max_calls - usage.calls
+    tokens = None if options.max_tokens is None else options.max_tokens - usage.tokens
+    cost = None if options.max_cost is None else options.max_cost - (usage.cost or 0.0)
     if any(limit is not None and limit <= 0 for limit in (calls, tokens, cost)):
         return None
     return replace(options, max_calls=calls, max_tokens=tokens, max_cost=cost)

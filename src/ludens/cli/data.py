@@ -110,16 +110,16 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
 class _SetProgress:
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._line = name, total, ProgressLine()
-        self._started, self._before = monotonic(), -1
+        self._start, self._before = monotonic(), -1
 
-    def __call__(self, done: int) -> None:
-        self._before = done if self._before < 0 else self._before
-        count, seconds = done - self._before, monotonic() - self._started
-        text = f"{self._name}: {done:,} of {self._total:,}"
-        if count and done < self._total:
-            left = duration(seconds / count * (self._total - done))
-            text += f", {3600 * count / seconds:,.0f} an hour, {left} left"
-        self._line.show(text, last=done == self._total)
+    def __call__(self, number: int) -> None:
+        self._before = number if self._before < 0 else self._before
+        count, seconds = number - self._before, monotonic() - self._start
+        text = f"{self._name}: {number:,} of {self._total:,}"
+        if count and number < self._total:
+            rest = duration(seconds / count * (self._total - number))
+            text += f", {3600 * count / seconds:,.0f} an hour, {rest} left"
+        self._line.show(text, last=number == self._total)
 
 
 def prepare(
@@ -229,28 +229,28 @@ def _makes_pictures(name: str) -> bool:
 _ACTIONS = ("check", "export", "import", "list")
 
 
-def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
-    if what is None:
+def _act(action: str, target: str | None, out: Path | None, json: bool) -> None:
+    if target is None:
         example = "FOLDER" if action == "import" else "SET"
         raise BadOption(f"missing argument, as in: ludens data {action} {example}.")
     if action == "check":
-        return _check_set(what, json)
+        return _check_set(target, json)
     if action == "import":
-        return _import_set(what, out, json)
+        return _import_set(target, out, json)
     if out is None:
         raise BadOption("missing option --out.")
-    return _export_set(what, out, json)
+    return _export_set(target, out, json)
 
 
 def _questions(
     name: str, n: int, seed: int, run: Path | None, render: RenderOptions, out: Path, json: bool
 ) -> None:
-    suite, _, what = name.partition("/")
-    if not what:
+    suite, _, game = name.partition("/")
+    if not game:
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = build_dataset(suite, Order(what, n, seed, render, run))
+    dataset = build_dataset(suite, Order(game, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])

@@ -93,9 +93,9 @@ class ExecutionOptions:
             check_tracker(self.track)
         at_least("--concurrency", self.concurrency, 1)
         at_least("--workers", self.workers or 0, 0)
-        here = cores()
+        count = cores()
         most, where = (
-            (10_000, "a cluster") if self.ray else (max(16, 4 * here), f"a machine with {here} cores")
+            (10_000, "a cluster") if self.ray else (max(16, 4 * count), f"a machine with {count} cores")
         )
         if (self.workers or 0) > most:
             raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")
@@ -185,8 +185,8 @@ def execute_run(
     if _has_person(plan) and (options.workers or options.ray is not None):
         raise BadOption("a person plays in this process: drop --workers and --ray.")
     playable = _playable(plan, options)
-    done, _ = read_progress(folder)
-    jobs = [job for job in playable.jobs if job.key not in done]
+    done_keys, _ = read_progress(folder)
+    jobs = [job for job in playable.jobs if job.key not in done_keys]
     budget = options.budget
     estimate = _confirm(playable, jobs, options, budget)
     hint = partial(advice, plan, folder, options.flags, options.words)
@@ -408,8 +408,8 @@ def eval_(
 
 def default_folder(suite: str, entrants: list[str]) -> Path:
     """runs/SUITE-MODEL-TIME, in characters that need no quoting."""
-    who = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
-    plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{who}").strip("-.")
+    players = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{players}").strip("-.")
     time = datetime.now().strftime("%Y%m%d-%H%M%S")
     first = Path("runs") / f"{plain[:80]}-{time}"
     free, number = first, 2

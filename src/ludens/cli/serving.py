@@ -72,18 +72,18 @@ def mcp(
     from ludens.adapters.mcp import http_app, seat_server
     from ludens.adapters.table import Table
 
-    played = game_of(game, option)
-    served = [check_seat(played, word) for word in seat if "=" not in word]
+    this_game = game_of(game, option)
+    served = [check_seat(this_game, word) for word in seat if "=" not in word]
     words = [word for word in seat if "=" in word]
-    specs = seat_specs(played, words, f"{played.seats[-1]}=bot/best")
+    specs = seat_specs(this_game, words, f"{this_game.seats[-1]}=bot/best")
     if both := next((name for name in specs if name in served), ""):
         raise BadOption(f"{both} is both for a client and for {specs[both]}.")
-    served = served or [next((name for name in played.seats if name not in specs), "")]
+    served = served or [next((name for name in this_game.seats if name not in specs), "")]
     if not served[0]:
-        raise BadOption(f"no seat of {played.name} is left for a client.")
+        raise BadOption(f"no seat of {this_game.name} is left for a client.")
     if len(served) > 1 and port is None:
         raise BadOption("several seats need --port: a client over stdio plays one seat.")
-    agents = agents_of(played, [name for name in played.seats if name not in served], specs)
+    agents = agents_of(this_game, [name for name in this_game.seats if name not in served], specs)
 
     def record(episode: Episode) -> None:
         if out is not None:
@@ -96,7 +96,7 @@ def mcp(
 
     async def serve() -> None:
         table = Table(
-            played,
+            this_game,
             tuple(served),
             agents,
             sees=modality,

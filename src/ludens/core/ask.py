@@ -117,11 +117,11 @@ class History:
         self.moves += 1
         if self._exchanges == 0:
             return
-        kept = [*self.kept, exchange]
+        exchanges = [*self.kept, exchange]
         if self._exchanges is not None:
-            kept = kept[-self._exchanges :]
-        if len(kept) > self._pictures:
-            last = len(kept) - self._pictures - 1
-            without = replace(kept[last].observation, images=())
-            kept[last] = replace(kept[last], observation=without)
-        self.kept = tuple(kept)
+            exchanges = exchanges[-self._exchanges :]
+        if len(exchanges) > self._pictures:
+            last = len(exchanges) - self._pictures - 1
+            without = replace(exchanges[last].observation, images=())
+            exchanges[last] = replace(exchanges[last], observation=without)
+        self.kept = tuple(exchanges)

@@ -45,8 +45,8 @@ class UsageError(LudensError):
 class UnknownName(UsageError):
     """A name that does not exist; the message suggests the nearest one that does."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        names = sorted(choices)
         near = _nearest(name, names)
         if near:
             hint = f"did you mean {near!r}?"

@@ -152,9 +152,9 @@ class Answer:
         self.model = storable(self.model)
 
     def to_dict(self) -> dict[str, Any]:
-        stored = asdict(replace(self, tokens=None))
-        del stored["tokens"]
-        return stored
+        values = asdict(replace(self, tokens=None))
+        del values["tokens"]
+        return values
 
 
 class Model(ABC):

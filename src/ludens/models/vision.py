@@ -162,12 +162,12 @@ class PictureFeatures:
 
         # `generate` reads the parameters of the method.
         @wraps(original)
-        def answer(*arguments: Any, **named: Any) -> Any:
+        def answer(*arguments: Any, **keywords: Any) -> Any:
             try:
-                return self._answer(original, pictures, signature(original).bind(*arguments, **named))
+                return self._answer(original, pictures, signature(original).bind(*arguments, **keywords))
             except UnknownLayout:
                 self._give_up(type(model).__name__)
-                return original(*arguments, **named)
+                return original(*arguments, **keywords)
 
         setattr(inner, _METHOD, answer)
         try:
@@ -206,11 +206,11 @@ class PictureFeatures:
 
 
 def _by_name(bound: BoundArguments) -> dict[str, Any]:
-    named = dict(bound.arguments)
+    keywords = dict(bound.arguments)
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            named |= named.pop(name, {})
-    return named
+            keywords |= keywords.pop(name, {})
+    return keywords
 
 
 def _pixels_of_each(pixels: Any, grids: Any) -> Sequence[Any]:

@@ -272,7 +272,7 @@ class JournalFolder:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._lock: IO[bytes] | None = None
-        self._taken = False
+        self._in_use = False
         """Whether another server keeps its games here."""
 
     def read(self) -> Iterator[Journal]:
@@ -293,8 +293,8 @@ class JournalFolder:
         return Journal(self._folder / f"{session}.jsonl")
 
     def _open(self, folder: Path) -> bool:
-        if self._lock is not None or self._taken:
-            return not self._taken
+        if self._lock is not None or self._in_use:
+            return not self._in_use
         lock = folder / "lock"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -304,11 +304,11 @@ class JournalFolder:
             raise file_error("write", lock, error) from None
         except BadOption:
             self.close()
-            self._taken = True
+            self._in_use = True
             LOG.warning(
                 "another server keeps its games in %s: those of this one are lost when it stops", folder
             )
-        return not self._taken
+        return not self._in_use
 
     def close(self) -> None:
         if self._lock is not None:
@@ -367,10 +367,10 @@ class Journaled(Agent):
             return recorded.repeat()
         if self.journal.end is not None:
             raise AgentFailure(self.journal.end.text)
-        started = self.journal.now()
+        start = self.journal.now()
 
         def entry(reply: Reply, error: MoveError | None = None) -> JournalReply:
-            return self.journal.entry(self.seat, self._turn, started, reply, error)
+            return self.journal.entry(self.seat, self._turn, start, reply, error)
 
         try:
             reply = await self._reply(ask)

@@ -286,8 +286,8 @@ def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
     """What a form asks for, and the seats of people. What cannot be played or saved is refused."""
-    named = {name: text for name, text in form.items() if name.startswith("option.") and text}
-    options = {name.removeprefix("option."): text for name, text in named.items()}
+    texts = {name: text for name, text in form.items() if name.startswith("option.") and text}
+    options = {name.removeprefix("option."): text for name, text in texts.items()}
     game = make_by(Setter.PERSON if organiser else Setter.VISITOR, form.get("game", ""), **options)
     people, specs = _players(game, form, organiser)
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
@@ -302,20 +302,20 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
     specs, own, friends = dict[str, str](), list[str](), list[str]()
     for seat in game.seats:
-        who = form.get(f"seat.{seat}", ME if not own else _RANDOM)
-        if who == OTHER:
-            who = form.get(f"other.{seat}", "").strip()
+        player = form.get(f"seat.{seat}", ME if not own else _RANDOM)
+        if player == OTHER:
+            player = form.get(f"other.{seat}", "").strip()
             if not may_name:
                 raise BadOption("only the organiser can name other players: open the organiser's link.")
-        elif who == ME:
+        elif player == ME:
             own.append(seat)
-        elif who == FRIEND:
+        elif player == FRIEND:
             friends.append(seat)
-        elif who not in _offered(game):
-            raise UnknownName("player", who, [ME, FRIEND, *_offered(game)])
-        if who.partition("?")[0] == HUMAN:
+        elif player not in _offered(game):
+            raise UnknownName("player", player, [ME, FRIEND, *_offered(game)])
+        if player.partition("?")[0] == HUMAN:
             raise BadOption("choose “a friend” for a seat that another person plays.")
-        specs[seat] = HUMAN if who in (ME, FRIEND) else who
+        specs[seat] = HUMAN if player in (ME, FRIEND) else player
     if len(own) != 1:
         raise BadOption("choose “me” for exactly one seat; “a friend” gives a link for another one.")
     return [*own, *friends], specs
@@ -377,13 +377,13 @@ def own_games(request: web.Request) -> list[OwnGame]:
     for place in _own_places(request):
         name, _, number = place.partition("/")
         session = request.app[TABLES].sessions.get(name)
-        here = _seat_number(session, number) if session is not None else None
-        if session is None or here is None:
+        seat = _seat_number(session, number) if session is not None else None
+        if session is None or seat is None:
             continue
-        status = "your turn" if here.ask is not None else "in progress"
+        status = "your turn" if seat.ask is not None else "in progress"
         if not session.playing:
             status = "over" if session.ended else "waiting for others"
-        games.append(OwnGame(_path(session, here), session.setup.game.name, here.seat, status))
+        games.append(OwnGame(_path(session, seat), session.setup.game.name, seat.seat, status))
     return games
 
 
@@ -400,10 +400,10 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
         raise web.HTTPNotFound(
             text="This game does not exist any more: nobody was here for an hour, or the link is wrong."
         )
-    here = _seat_number(session, number)
-    if here is None or not here.admits(request.cookies.get(COOKIE, "") if token is None else token):
+    seat = _seat_number(session, number)
+    if seat is None or not seat.admits(request.cookies.get(COOKIE, "") if token is None else token):
         raise web.HTTPForbidden(text="This seat belongs to somebody else: open the link that you were sent.")
-    return session, here
+    return session, seat
 
 
 @may_be_linked

@@ -94,8 +94,8 @@ class LiveRun:
             if self._task is not None and not self._task.cancelled():
                 self._task.exception()  # of a task for which nobody waited long enough; it occurs again
             self._task = asyncio.create_task(self._read_all())
-        done, _ = await asyncio.wait({self._task}, timeout=patience)
-        for task in done:
+        finished_tasks, _ = await asyncio.wait({self._task}, timeout=patience)
+        for task in finished_tasks:
             task.result()
 
     async def close(self) -> None:
@@ -118,17 +118,17 @@ class LiveRun:
         ):
             self._reader, self._files, self.error = RunReader(self.folder), files, ""
             self._shown_end = -1
-        done = True
+        complete = True
         if not self.error:
             try:
-                done = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
+                complete = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
             except UsageError as error:
                 self.error = str(error)
         self.end = self._reader.lines.end
         waited = monotonic() - self._computed >= SHARE * self._cost
-        if self.end != self._shown_end and (done or self._shown_end < 0 or waited):
+        if self.end != self._shown_end and (complete or self._shown_end < 0 or waited):
             self._compute(self._reader)
-        return done
+        return complete
 
     def _compute(self, reader: RunReader) -> None:
         start = monotonic()
@@ -283,11 +283,11 @@ def _count(cell: Cell) -> int:
 
 def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[ListedEpisode]:
     for entrant, cell in cells:
-        finished, total = len(cell.episodes), _count(cell)
+        count, total = len(cell.episodes), _count(cell)
         first, last = max(0, start), min(stop, total)
         if first < last:
-            rows = cell.episodes.rows(first, max(first, min(last, finished)))
-            voided = cell.voided[max(0, first - finished) : max(0, last - finished)]
+            rows = cell.episodes.rows(first, max(first, min(last, count)))
+            voided = cell.voided[max(0, first - count) : max(0, last - count)]
             yield from (ListedEpisode(entrant, cell, row) for row in (*rows, *voided))
         start, stop = start - total, stop - total
 

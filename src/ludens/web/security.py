@@ -161,23 +161,23 @@ def _cookie(request: web.Request) -> str:
 class RateLimit:
     def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
         self._per_second, self._burst = per_second, burst
-        self._used: dict[str, tuple[float, float]] = {}
+        self._levels: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, now: float | None = None) -> bool:
         now = monotonic() if now is None else now
-        if len(self._used) > 10_000:
+        if len(self._levels) > 10_000:
             self._forget(now)
-        used, then = self._used.get(address, (0.0, now))
-        used = max(0.0, used - (now - then) * self._per_second)
-        if used + 1 > self._burst:
-            self._used[address] = used, now
+        level, time = self._levels.get(address, (0.0, now))
+        level = max(0.0, level - (now - time) * self._per_second)
+        if level + 1 > self._burst:
+            self._levels[address] = level, now
             return False
-        self._used[address] = used + 1, now
+        self._levels[address] = level + 1, now
         return True
 
     def _forget(self, now: float) -> None:
-        still = {a: (u, t) for a, (u, t) in self._used.items() if u > (now - t) * self._per_second}
-        self._used = still if len(still) <= 10_000 else {}
+        still = {a: (u, t) for a, (u, t) in self._levels.items() if u > (now - t) * self._per_second}
+        self._levels = still if len(still) <= 10_000 else {}
 
 
 def guard(

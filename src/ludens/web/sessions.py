@@ -109,8 +109,8 @@ def observation_fields(
     own_side = bool(view.render.side)  # the question shows the board as everybody sees it
     observation = ask.observation if ask and not own_side else view.observe(state, seat, "both")
     # Which seats act at the same time can reveal roles.
-    others = [each for each in state.to_act if each != seat]
-    waiting_for = view.public_name(state, others[0]) if others else ""
+    acting = [each for each in state.to_act if each != seat]
+    waiting_for = view.public_name(state, acting[0]) if acting else ""
     fields: dict[str, Any] = {
         "name": view.public_name(state, seat),
         "layout": view.layout(seat),
@@ -141,8 +141,8 @@ class MoveLog:
         self._lines: dict[str, list[dict[str, Any]]] = {seat: [] for seat in seats}
 
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
-        named = {view.public_name(state, move.seat): move for move in moves}
-        for name, move in sorted(named.items()):  # the order of seats can reveal roles
+        moves_by_name = {view.public_name(state, move.seat): move for move in moves}
+        for name, move in sorted(moves_by_name.items()):  # the order of seats can reveal roles
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
@@ -449,22 +449,22 @@ class Session(Observer):
     # What the loop calls
 
     def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
-        here = self.seats[seat]
-        here.reply = asyncio.get_running_loop().create_future()
+        person = self.seats[seat]
+        person.reply = asyncio.get_running_loop().create_future()
         if not self.ended and self.journal.left:  # the server was killed before the game was void
             self.leave(self.journal.left)
         if self.ended or self.journal.end is not None:
-            here.reply.set_exception(AgentFailure(left_message(self.journal.left)))
-            return here.reply
-        here.number += 1
+            person.reply.set_exception(AgentFailure(left_message(self.journal.left)))
+            return person.reply
+        person.number += 1
         assert self.state is not None
-        here.ask, here.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
-        here.reply.add_done_callback(partial(self._answered, here))
-        if here.early is not None:
-            here.reply.set_result(here.early)
-            here.early = None
+        person.ask, person.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
+        person.reply.add_done_callback(partial(self._answered, person))
+        if person.early is not None:
+            person.reply.set_result(person.early)
+            person.early = None
         self.changed()
-        return here.reply
+        return person.reply
 
     def turn(self, seat: str) -> int:
         """How many times the seat was asked in this game, the present question included."""
@@ -476,23 +476,23 @@ class Session(Observer):
 
     def repeat_turn(self, seat: str) -> None:
         """Count a question that was answered before the server was started again."""
-        here = self.seats[seat]
-        here.number += 1
-        here.received = here.number
+        person = self.seats[seat]
+        person.number += 1
+        person.received = person.number
 
     def acknowledge(self, seat: str) -> None:
         """Tell the browser of a seat that its answer is saved."""
-        here = self.seats[seat]
-        here.received = here.number
+        person = self.seats[seat]
+        person.received = person.number
         self.changed()
 
-    def reply_of(self, seat: str, sent: str, ask: Ask) -> Reply:
+    def reply_of(self, seat: str, text: str, ask: Ask) -> Reply:
         """What the browser of a seat sent, as a reply to a question about the present state."""
         assert self.state is not None
-        return form_reply(sent, form_for(self.setup.view_for(seat), self.state, seat, ask))
+        return form_reply(text, form_for(self.setup.view_for(seat), self.state, seat, ask))
 
-    def _answered(self, here: PersonSeat, reply: asyncio.Future[str]) -> None:
-        here.ask = None
+    def _answered(self, person: PersonSeat, reply: asyncio.Future[str]) -> None:
+        person.ask = None
         if reply.cancelled() or reply.exception() is not None:
             self.changed()  # else its browser is told when the answer is saved
 
@@ -532,22 +532,22 @@ class Session(Observer):
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, view = self.seats[seat], self.setup.view_for(seat)
+        person, view = self.seats[seat], self.setup.view_for(seat)
         fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,
             "seat": seat,
             "rules": view.rules_for_person(seat),
             "missing": sum(not each.joined for each in self.seats.values()),
-            "turn": here.number if here.ask else None,
-            "received": here.received,
+            "turn": person.number if person.ask else None,
+            "received": person.received,
             "log": self.log.of(seat) if self.game_number else [],
             "ended": self.ended,
             "saved": self.saved,
         }
         if self.state is not None:
-            ask = here.ask if not self.ended else None
-            fields |= observation_fields(view, self.state, seat, ask, here.form)
+            ask = person.ask if not self.ended else None
+            fields |= observation_fields(view, self.state, seat, ask, person.form)
         if self.setup.game.step_seconds is not None:
             fields["clock"] = self.setup.game.step_seconds
         if self.deadline is not None:
