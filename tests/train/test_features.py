@@ -154,7 +154,7 @@ def test_models_without_the_method_are_left_alone(caplog: pytest.LogCaptureFixtu
     policy = tiny_policy("llava")
     with (
         caplog.at_level(logging.WARNING, "ludens.models"),
-        policy._features.known(SimpleNamespace(model=SimpleNamespace()), ["a"]),
+        policy._features.reuse(SimpleNamespace(model=SimpleNamespace()), ["a"]),
     ):
         pass
     assert "unknown layout" in caplog.text

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from ludens.adapters.table import Table
+from ludens.adapters.table import GameTable
 from ludens.core.ask import Ask
 from ludens.core.errors import BadOption, LudensError, MissingExtra
 from ludens.core.view import Observation
@@ -26,13 +26,13 @@ _SHOWN = 200
 """Legal actions that are listed."""
 
 
-def seat_server(table: Table, seat: str) -> MCPServer:
+def seat_server(table: GameTable, seat: str) -> MCPServer:
     """The server of one seat of a table; several seats of one table can be served."""
     return _SeatServer(table, seat).server
 
 
 class _SeatServer:
-    def __init__(self, table: Table, seat: str) -> None:
+    def __init__(self, table: GameTable, seat: str) -> None:
         self.table, self.seat = table, seat
         self.server = MCPServer(
             f"ludens {table.game.name} {seat}",
@@ -102,7 +102,7 @@ def _due(ask: Ask) -> str:
     return f"Your turn: call act with one of these actions.\n{listed}"
 
 
-def _ending(table: Table, seat: str) -> str:
+def _ending(table: GameTable, seat: str) -> str:
     episode = table.episode
     assert episode is not None
     if episode.status == "void":
@@ -113,7 +113,7 @@ def _ending(table: Table, seat: str) -> str:
     return f"The game is over. Points: {points}."
 
 
-def http_app(table: Table) -> Any:
+def http_app(table: GameTable) -> Any:
     """A Starlette application that serves every outside seat of a table at /SEAT/mcp."""
     from starlette.applications import Starlette
 

@@ -1,9 +1,9 @@
 """A game some of whose seats are played from outside. The loop is `ludens.loop.play`.
 
-At a `Table`, several seats are played at their own pace, on an event loop; agents fill the others, models
+At a `GameTable`, several seats are played at their own pace, on an event loop; agents fill the others, models
 included:
 
-    table = Table(make("hanabi"), ("player_0", "player_1"))
+    table = GameTable(make("hanabi"), ("player_0", "player_1"))
     ask = await table.turn("player_0")          # waits until the seat must act; None when the game is over
     tried = await table.act("player_0", "(Play 0)")
     tried.verdict                               # "ok", or "illegal" or "unreadable" with a reason
@@ -34,7 +34,7 @@ from ludens.core.game import Game
 from ludens.core.registry import make, preset_of
 from ludens.core.reply import read_action
 from ludens.core.state import State
-from ludens.core.sync import Interview, Question
+from ludens.core.sync import Interview, InterviewQuestion
 from ludens.core.view import RenderOptions, Sees, View, view_of
 from ludens.loop import Observer, play
 
@@ -47,7 +47,7 @@ class Chair(Agent):
 
     kind = "outside"
     unlimited_retries = True
-    table: Table = field(repr=False, compare=False, kw_only=True)
+    table: GameTable = field(repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,7 +67,7 @@ def _canonical_action(ask: Ask, action: str) -> str:
         return action
 
 
-class Table(Observer):
+class GameTable(Observer):
     """One game at a time; several seats from outside, the others played by agents.
 
     Args:
@@ -210,7 +210,7 @@ class Outside(Agent):
     kind = "outside"
 
     async def act(self, ask: Ask) -> Reply:
-        reply: Reply = await Question(ask)
+        reply: Reply = await InterviewQuestion(ask)
         return reply
 
 

@@ -42,7 +42,7 @@ def environment(
     """
     render, config = RenderOptions(theme, size), PlayConfig(retries=retries)
 
-    class LudensEnvironment:
+    class GameEnvironment:
         def __init__(self) -> None:
             self._session = PromptedSeat(game, seat, others, options, config, render)
             self._seeds = 0
@@ -95,4 +95,4 @@ def environment(
                 content.append({"type": "text", "text": message.text})
             return content
 
-    return LudensEnvironment
+    return GameEnvironment

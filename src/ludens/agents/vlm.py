@@ -125,7 +125,7 @@ _FILLED: dict[str, dict[str, str]] = {
     "notes": {"notes": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_OTHER_STYLES = tuple(f"{style} {what}" for what in ("message", "tool") for style in STYLES)
+_OTHER_STYLES = tuple(f"{style} {target}" for target in ("message", "tool") for style in STYLES)
 _SECTIONS = ("system", *STYLES, *_OTHER_STYLES, *_FILLED, "silence", "earlier")
 
 

@@ -178,7 +178,7 @@ def presets(
     only: Annotated[
         Words, Parameter(name="--preset", help="Preset: easy, medium, hard or paper; can be repeated.")
     ] = (),
-    measured: Annotated[Flag, Parameter(name="--measure")] = False,
+    measure: Flag = False,
     episodes: Whole = 200,
     seconds: float = 1.0,
     out: Path | None = None,
@@ -190,7 +190,7 @@ def presets(
 
     Args:
         games: The games; all by default.
-        measured: Measure what a random, a blind and the best player earn.
+        measure: Measure what a random, a blind and the best player earn.
         episodes: Episodes of each player and preset.
         seconds: CPU seconds after which a player has played enough of a preset.
         out: Markdown file for the measured table.
@@ -206,7 +206,7 @@ def presets(
         raise BadOption("no such presets; the usual ones are easy, medium, hard and paper.")
     if out is not None:
         check_writable(out)
-    if not measured:
+    if not measure:
         listed = [(name, preset, GAMES.get(name).presets[preset]) for name, preset in pairs]
         rows = [[name, preset, options_text(each), each.others] for name, preset, each in listed]
         if json:

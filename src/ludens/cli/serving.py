@@ -70,7 +70,7 @@ def mcp(
         out: File to which the games are appended as they end, readable by `ludens replay`.
     """
     from ludens.adapters.mcp import http_app, seat_server
-    from ludens.adapters.table import Table
+    from ludens.adapters.table import GameTable
 
     this_game = game_of(game, option)
     served = [check_seat(this_game, word) for word in seat if "=" not in word]
@@ -95,7 +95,7 @@ def mcp(
             aside(f"{name}: http://127.0.0.1:{at}/{name}/mcp")
 
     async def serve() -> None:
-        table = Table(
+        table = GameTable(
             this_game,
             tuple(served),
             agents,

@@ -68,9 +68,9 @@ def confirm(values: Iterable[str]) -> None:
     _confirmed.update(values)
 
 
-def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = ()) -> None:
+def permit(accesses: Iterable[Access], setter: Setter, allow: Iterable[str] = ()) -> None:
     """Raise `BadOption` for values that the setter may not name; files may name those in `allowed`."""
-    confirm(allowed)
+    confirm(allow)
     for access in accesses:
         if access.is_free(setter) or (setter is Setter.FILE and access.value in _confirmed):
             continue

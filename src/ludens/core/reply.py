@@ -185,18 +185,18 @@ def without_reasoning(text: str) -> str:
     Unclosed reasoning extends to the end of the reply; text before a closing tag without an opening one is
     reasoning too, which also handles tags inside reasoning.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     start = 0
     while tag := _TAG.search(text, start):
         if any(tag.groups()):
-            kept.clear()
+            parts.clear()
         else:
-            kept.append(text[start : tag.start()])
+            parts.append(text[start : tag.start()])
             tag = _CLOSING_TAG.search(text, tag.end())
             if tag is None:
-                return "".join(kept)
+                return "".join(parts)
         start = tag.end()
-    return "".join([*kept, text[start:]])
+    return "".join([*parts, text[start:]])
 
 
 def labelled(text: str, *labels: str) -> Sequence[str]:

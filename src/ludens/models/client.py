@@ -83,7 +83,7 @@ class Client(Model):
         address = spec.address or provider.own_address
         if address is None:
             raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
-        secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
+        secret = find_key(spec.name, settings, *provider.keys, mandatory=provider.needs_key)
         return cls(spec, settings, secret, check_address(address))
 
     @abstractmethod

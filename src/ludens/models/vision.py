@@ -145,7 +145,7 @@ class PictureFeatures:
         self.cache.clear()
 
     @contextmanager
-    def known(self, model: Any, pictures: Sequence[str]) -> Iterator[None]:
+    def reuse(self, model: Any, pictures: Sequence[str]) -> Iterator[None]:
         """Answer the model's next question for features from memory, as far as possible.
 
         Args:

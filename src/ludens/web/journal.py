@@ -106,7 +106,7 @@ class Journal:
         self.path = path
         self.record: TableRecord | None = None
         self.begun = False
-        self.left = ""
+        self.leaver = ""
         """The seat whose person left the game."""
         self.end: GameEvent | None = None
         self.elapsed = 0.0
@@ -155,7 +155,7 @@ class Journal:
             case "begun":
                 self.begun = True
             case "left":
-                self.left = event.seat
+                self.leaver = event.seat
             case "ended":
                 self.end = event
 
@@ -164,7 +164,7 @@ class Journal:
         if self.path is not None:
             with self._lock:
                 save_file(self.path, orjson.dumps(record) + b"\n")
-        self.record, self.begun, self.left, self.end, self.elapsed = record, False, "", None, 0.0
+        self.record, self.begun, self.leaver, self.end, self.elapsed = record, False, "", None, 0.0
         self._replies.clear()
 
     @property
@@ -185,7 +185,7 @@ class Journal:
         return round(perf_counter() - self._began, 6)
 
     def entry(
-        self, seat: str, turn: int, asked: float, reply: Reply, error: MoveError | None = None
+        self, seat: str, turn: int, start: float, reply: Reply, error: MoveError | None = None
     ) -> JournalReply:
         """The line for a reply to what was asked at some time."""
         now = self.now()
@@ -199,7 +199,7 @@ class Journal:
             reasoning=reply.reasoning,
             refused=error.verdict if error is not None else "",
             reason=str(error) if error is not None else "",
-            ms=round((now - asked) * 1000, 3),
+            ms=round((now - start) * 1000, 3),
             at=now,
         )
 

@@ -382,7 +382,7 @@ def own_games(request: web.Request) -> list[OwnGame]:
             continue
         status = "your turn" if seat.ask is not None else "in progress"
         if not session.playing:
-            status = "over" if session.ended else "waiting for others"
+            status = "over" if session.ending else "waiting for others"
         games.append(OwnGame(_path(session, seat), session.setup.game.name, seat.seat, status))
     return games
 

@@ -173,7 +173,7 @@ class PersonSeat:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     listener: Listener | None = None
     """The browser that shows the seat: the last one that connected."""
-    seen: float = field(default_factory=monotonic)
+    last_seen: float = field(default_factory=monotonic)
     joined: bool = False
     """Whether a browser has ever shown the seat."""
     number: int = 0
@@ -196,16 +196,16 @@ class PersonSeat:
         """Show the seat in this browser, and no longer in another one."""
         if self.listener is not None:
             self.listener.replace()
-        self.listener, self.joined, self.seen = listener, True, monotonic()
+        self.listener, self.joined, self.last_seen = listener, True, monotonic()
         listener.notify()
 
     def disconnect(self, listener: Listener) -> None:
         if self.listener is listener:
-            self.listener, self.seen = None, monotonic()
+            self.listener, self.last_seen = None, monotonic()
 
     def away(self) -> float:
         """For how many seconds no browser has shown the seat."""
-        return 0.0 if self.listener is not None else monotonic() - self.seen
+        return 0.0 if self.listener is not None else monotonic() - self.last_seen
 
     def move(self, number: int, typed: str) -> str:
         """Answer the question with this number; returns a remark where that is not possible."""
@@ -288,7 +288,7 @@ class Session(Observer):
         self.deadline: float | None = None
         """The time of the event loop at which the game must be over."""
         self.episode: Episode | None = None
-        self.ended = ""
+        self.ending = ""
         """Why the game is over, told to everybody; empty while it is played."""
         self.saved = ""
         self.replay = ""
@@ -329,21 +329,21 @@ class Session(Observer):
             self.caught_up.clear()
             self._begin()
         elif self.journal.end is not None:
-            self.ended = self.journal.end.text
+            self.ending = self.journal.end.text
 
     @property
     def playing(self) -> bool:
-        return self._task is not None and not self.ended
+        return self._task is not None and not self.ending
 
     def begin(self) -> None:
         """Begin the game, once all people are there."""
-        if self._task is None and not self.ended and all(seat.joined for seat in self.seats.values()):
+        if self._task is None and not self.ending and all(seat.joined for seat in self.seats.values()):
             try:
                 if self._start is not None:
                     self._start()
             except UsageError as error:
                 LOG.error("a game of %s cannot begin: %s", self.setup.game.name, error)
-                self.ended = "The game cannot begin: the server cannot save it."
+                self.ending = "The game cannot begin: the server cannot save it."
                 self.changed()
                 return
             self.journal.note(GameEvent("begun"))
@@ -366,10 +366,10 @@ class Session(Observer):
 
     def again(self, setup: Setup, about: Mapping[str, Any]) -> None:
         """Play another game with the same people; `about` is for the journal."""
-        if not self.ended or (self._task is not None and not self._task.done()):
+        if not self.ending or (self._task is not None and not self._task.done()):
             return
         self.keep(about)
-        self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
+        self.setup, self._task, self.episode, self.ending, self.saved = setup, None, None, "", ""
         self.replay = ""
         self.begin()
 
@@ -393,24 +393,24 @@ class Session(Observer):
                 void_on_error=True,
                 clock=SessionClock(self, setup.game.step_seconds) if setup.game.step_seconds else None,
             )
-            self.ended = self.ended or _ending(episode, self._explain)
+            self.ending = self.ending or _ending(episode, self._explain)
             if (end := self.journal.end) is not None:
-                self.ended, self.saved = end.text, end.saved
+                self.ending, self.saved = end.text, end.saved
             else:
                 self.saved = self._saved(setup, episode)
         except HTTPServiceUnavailable as busy:
-            self.ended = f"The game is void: {busy.text}"
+            self.ending = f"The game is void: {busy.text}"
         except UsageError as error:
             LOG.error("a game of %s cannot go on: %s", setup.game.name, error)
-            self.ended = f"The game is void: {error if self._explain else FAILED}"
+            self.ending = f"The game is void: {error if self._explain else FAILED}"
         except Exception:
             LOG.exception("a game of %s failed", setup.game.name)
-            self.ended = "The game is void because of an error in Ludens; the terminal shows it."
+            self.ending = "The game is void because of an error in Ludens; the terminal shows it."
         finally:
             if self.journal.end is None:
                 self.void_games += self.episode is None or self.episode.status == "void"
-                if self.ended:
-                    self.journal.note(GameEvent("ended", text=self.ended, saved=self.saved))
+                if self.ending:
+                    self.journal.note(GameEvent("ended", text=self.ending, saved=self.saved))
             self.caught_up.set()
             self.changed()
 
@@ -422,18 +422,18 @@ class Session(Observer):
             return self._save(setup, episode)
         except UsageError as error:
             LOG.error("a game of %s was not saved: %s", setup.game.name, error)
-            self.ended = f"{self.ended} It could not be saved and does not count."
+            self.ending = f"{self.ending} It could not be saved and does not count."
             return str(error) if self._explain else ""
 
     def leave(self, seat: str) -> None:
         """Void the game because a person leaves, and notify everybody at once."""
         if self._task is None:
-            self.ended = "The game did not begin: somebody did not come."
-            self.journal.note(GameEvent("ended", text=self.ended))
+            self.ending = "The game did not begin: somebody did not come."
+            self.journal.note(GameEvent("ended", text=self.ending))
             self.changed()
         elif self.playing:
             name = "somebody" if self.state is None else self.setup.view.public_name(self.state, seat)
-            self.ended = f"The game is void: {left_message(name)}"
+            self.ending = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
                     each.reply.set_exception(AgentFailure(left_message(seat)))
@@ -451,10 +451,10 @@ class Session(Observer):
     def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
         person = self.seats[seat]
         person.reply = asyncio.get_running_loop().create_future()
-        if not self.ended and self.journal.left:  # the server was killed before the game was void
-            self.leave(self.journal.left)
-        if self.ended or self.journal.end is not None:
-            person.reply.set_exception(AgentFailure(left_message(self.journal.left)))
+        if not self.ending and self.journal.leaver:  # the server was killed before the game was void
+            self.leave(self.journal.leaver)
+        if self.ending or self.journal.end is not None:
+            person.reply.set_exception(AgentFailure(left_message(self.journal.leaver)))
             return person.reply
         person.number += 1
         assert self.state is not None
@@ -542,11 +542,11 @@ class Session(Observer):
             "turn": person.number if person.ask else None,
             "received": person.received,
             "log": self.log.of(seat) if self.game_number else [],
-            "ended": self.ended,
+            "ended": self.ending,
             "saved": self.saved,
         }
         if self.state is not None:
-            ask = person.ask if not self.ended else None
+            ask = person.ask if not self.ending else None
             fields |= observation_fields(view, self.state, seat, ask, person.form)
         if self.setup.game.step_seconds is not None:
             fields["clock"] = self.setup.game.step_seconds

@@ -122,7 +122,7 @@ def _obey(text: str, session: Session, seat: str) -> str:
             session.leave(seat)
             return ""
         case {"move": str(typed), "turn": int(number)} if not isinstance(number, bool):
-            if session.ended:
+            if session.ending:
                 return "The game is over; this move does not count."
             return session.seats[seat].move(number, typed)
     return "This message was not understood."

@@ -42,7 +42,7 @@ class StudyGame:
     job: Job
     session: Session
     seats: dict[str, Participant]
-    done: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Room:
             for seat, person in game.session.seats.items():
                 # A waiting browser learns only when it asks again that the game begins.
                 limit = self.study.leave_seconds + (0 if person.joined else _GONE_SECONDS)
-                if not game.done and person.away() > limit:
+                if not game.over and person.away() > limit:
                     self.leave(game, seat)
         for task in self.study.task:
             self._match(task)
@@ -173,7 +173,7 @@ class Room:
         begun = game.session.playing
         game.session.leave(seat)
         if not begun:
-            game.done = True
+            game.over = True
             game.session.journal.delete()
             self._note(game, "not_begun")
 
@@ -281,12 +281,12 @@ class Room:
     def go_on(self, participant: Participant) -> None:
         """Stop showing a game that is over."""
         game = self.games.get(participant.name)
-        if game is not None and game.done:
+        if game is not None and game.over:
             del self.games[participant.name]
 
     def withdraw(self, participant: Participant) -> None:
         place = self.seat_of(participant)
-        if place is not None and not place[0].done:
+        if place is not None and not place[0].over:
             self.leave(*place)
         self.waiting.pop(participant.name, None)
         self.records.note(participant, "withdrawn")
@@ -304,7 +304,7 @@ class Room:
     def _free(self, task: StudyTask) -> Iterator[Job]:
         if task.practice:
             return _practice_jobs(task)
-        busy = {game.job.key for game in self.games.values() if not game.done}
+        busy = {game.job.key for game in self.games.values() if not game.over}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
     def _puzzle(self, job: Job) -> tuple[str, int]:
@@ -360,11 +360,11 @@ class Room:
         try:
             self._note(game, "started", attempt=self.store.voids[game.job.key])
         except BadFile:
-            game.done = True
+            game.over = True
             raise
 
     def _save(self, game: StudyGame, episode: Episode) -> str:
-        game.done = True
+        game.over = True
         if game.job.key in self._jobs:
             self.store.save(game.job, episode)
         self._note(game, "played", status=episode.status)
@@ -381,7 +381,7 @@ def progress_of(room: Room) -> dict[str, Any]:
     for job in room.plan.jobs:
         done[job.task] += job.key in room.store.done
         void[job.task] += room.store.voids[job.key]
-    playing = Counter(game.job.task for game in room.all_games() if not game.done)
+    playing = Counter(game.job.task for game in room.all_games() if not game.over)
     return {
         "tasks": [
             {

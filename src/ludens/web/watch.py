@@ -49,7 +49,7 @@ async def watch(request: web.Request) -> web.Response:
             "seat": seat,
             "spec": setup.specs[seat],
             "to_act": seat in state.to_act,
-            "seen": setup.view.observe(state, seat, "both"),
+            "observation": setup.view.observe(state, seat, "both"),
         }
         for seat in setup.game.seats
     ]
