@@ -206,7 +206,7 @@ def suite_task(
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in (prompt or {}).items()
     }
-    configure(PromptOptions, prompt_texts, "the prompt")  # a wrong one is found now
+    configure(PromptOptions, prompt_texts, "the prompt")  # raises now for wrong options
     return Task(
         dataset=MemoryDataset(_samples(plan), name=plan.suite),
         solver=ludens_player(text, prompt_texts),

@@ -25,7 +25,7 @@ except ImportError:
     raise MissingExtra("ludens openenv", "openenv") from None
 
 SESSIONS = 16
-"""Sessions that a server holds at once, unless told otherwise."""
+"""Most sessions of a server at once, by default."""
 
 
 class LudensAction(Action):
@@ -199,7 +199,7 @@ def make_app(
     name: str, sees: Sees = "offered", render: RenderOptions | None = None, sessions: int = SESSIONS
 ) -> Any:
     """The FastAPI application that serves a suite."""
-    suite(name)  # an unknown one is told at once
+    suite(name)  # raises now for an unknown suite
 
     def environment() -> LudensEnvironment:
         return LudensEnvironment(name, sees, render)

@@ -22,7 +22,7 @@ from ludens.models.trained import trained_remark
 
 _FILE = Path(__file__).parent / "templates" / "agent.md"
 FILTERED = "a content filter blocked the reply."
-"""What a model is told that may try again."""
+"""The reason that a model reads before it tries again."""
 
 
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
@@ -152,7 +152,7 @@ class Vlm(Agent):
         self.sees, self.tools = self.options.sees, self.options.act == "tools"
         if self.tools and not self.model.calls_tools:
             raise BadOption(f"{self.model.spec} makes no tool calls: use act=text.")
-        prompt_templates(self.options.overrides)  # wrong ones are found now
+        prompt_templates(self.options.overrides)  # raises now for wrong templates
 
     @property
     def spec(self) -> str:

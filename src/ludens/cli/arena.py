@@ -12,8 +12,15 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Allowed, Flag, Size, Theme, Whole, Words, at_least, render_options
-from ludens.cli.eval import STOPPED_EARLY, ExecutionOptions, PromptFlags, default_folder, execute_run
-from ludens.cli.output import aside, console, write_file
+from ludens.cli.eval import (
+    STOPPED_EARLY,
+    ExecutionOptions,
+    PromptFlags,
+    default_folder,
+    execute_run,
+    show_results,
+)
+from ludens.cli.output import aside
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadFile, BadOption
 from ludens.core.plain import plural
@@ -31,8 +38,7 @@ from ludens.run.arena.reflect import (
     write_notes,
 )
 from ludens.run.plan import Entrants, Plan, entrants_of, make_plan
-from ludens.run.report import load_results, main_tables, render
-from ludens.run.report.table import plain
+from ludens.run.report import load_results
 from ludens.run.store import Store, read_plan
 from ludens.run.trust import plan_accesses
 from ludens.suites.arena import NAME, arena_of
@@ -125,7 +131,7 @@ def arena(
     declared = arena_of(suite)
     assert declared is not None
     players = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
-    folder = out or default_folder(NAME, list(players))
+    folder = out or default_folder(NAME, entrants)
     common: dict[str, Any] = {
         "seed": seed,
         "theme": render.theme,
@@ -245,7 +251,7 @@ class Reflection:
                 break
             versions = self._versions(folder, number)
             code = self._run(folder / f"held-out-{number}", versions, 0, options)
-        self._show(folder)
+        show_results(folder, sorted(path.parent for path in folder.glob("held-out-*/run.json")))
         return code
 
     def _versions(self, folder: Path, number: int) -> dict[str, str]:
@@ -279,14 +285,6 @@ class Reflection:
             text, usage = asyncio.run(write_notes(specs[version], practised(rows[version]), self.length))
             append_notes(folder, Notes(name, number, text, usage))
             aside(f"{name} wrote notes of {plural(len(text), 'character')} after round {number}.")
-
-    def _show(self, folder: Path) -> None:
-        runs = sorted(path.parent for path in folder.glob("held-out-*/run.json"))
-        results = load_results(runs)
-        write_file(folder / "report.html", render(results, "html"))
-        print(plain(main_tables(results), console().width))
-        names = " ".join(map(str, runs))
-        print(f"Open {folder / 'report.html'}, or run `ludens report {names}` for details.")
 
 
 def spent(folder: Path) -> Usage:

@@ -1,5 +1,5 @@
-"""`ludens data`, `export` and `prepare`: datasets of questions, picture sets, runs for other tools, and what
-the starts of a game take long for."""
+"""`ludens data`, `export` and `prepare`: datasets of questions, picture sets, runs for other tools, and data
+that games need when they start."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def prepare(
     n: Annotated[Whole, Parameter(name=["-n", "--seeds"])] = 500,
     workers: Whole = 0,
 ) -> None:
-    """Make in advance what the starts of a game take long for, such as the labels of VIKI's scenes.
+    """Compute in advance what takes long when a game starts, such as the labels of VIKI's scenes.
 
     It goes to LUDENS_DATA or the user's cache folder. A recipe names the seeds of all its games.
 

@@ -319,8 +319,10 @@ def _amounts(usage: Usage, budget: Budget) -> str:
     return " and ".join(parts)
 
 
-def show_results(folder: Path) -> None:
-    results = load_results([folder])
+def show_results(folder: Path, runs: Sequence[Path] | None = None) -> None:
+    """Print the tables of a run, or of several, and write their page into the folder."""
+    runs = [folder] if runs is None else runs
+    results = load_results(runs)
     page, failure = folder / "report.html", None
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
         write_file(page, render(results, "html"))
@@ -329,7 +331,7 @@ def show_results(folder: Path) -> None:
     print(plain(main_tables(results), console().width))
     if failure is not None:
         raise failure
-    print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
+    print(f"Open {page}, or run `ludens report {' '.join(quote(str(run)) for run in runs)}` for details.")
 
 
 def eval_(
@@ -402,13 +404,14 @@ def eval_(
     )
     for note in plan.cautions():
         aside(f"ludens: {note}")
-    folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
+    folder = out or default_folder(suite, entrants)
     return execute_run(plan, folder, lambda: Store.create(folder, plan), options or ExecutionOptions())
 
 
-def default_folder(suite: str, entrants: list[str]) -> Path:
+def default_folder(suite: str, entrants: Entrants) -> Path:
     """runs/SUITE-MODEL-TIME, in characters that need no quoting."""
-    players = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
+    names = [name for name in entrants.specs if name not in entrants.controls]
+    players = names[0] if len(names) == 1 else f"{names[0]}-and-{len(names) - 1}-more"
     plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{players}").strip("-.")
     time = datetime.now().strftime("%Y%m%d-%H%M%S")
     first = Path("runs") / f"{plain[:80]}-{time}"
@@ -461,5 +464,5 @@ def demo(
     at_least("--limit", limit, 0)
     entrants = entrants_of(ENTRANTS, blind_control=True)
     plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)
-    folder = out or default_folder("demo", list(ENTRANTS))
+    folder = out or default_folder("demo", entrants)
     return execute_run(plan, folder, lambda: Store.create(folder, plan), ExecutionOptions())

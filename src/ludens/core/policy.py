@@ -24,7 +24,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.spec import Spec, parse_spec
 
 MOST_NESTED = 4
-"""Specs inside of a spec."""
+"""Levels of specs inside of specs."""
 _confirmed: set[str] = set()
 """What the person has typed or allowed in this process."""
 

@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 def cores() -> int:
-    """Those that this process is allowed to run on, where the system can tell; else all."""
+    """How many cores this process may use; all of the machine where the system cannot tell."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not available on every system

@@ -48,7 +48,7 @@ _MOST_ADAPTIONS = 1 + len(OPTIONAL)
 _SECONDS_BETWEEN_WARNINGS = 30.0
 _MOST_VERSIONS = 8
 _OF_ONE_PROMPT = ("context", "large request")
-"""Faults of a prompt that need not be those of others."""
+"""Faults that may concern only the prompt that was sent."""
 
 
 class Client(Model):

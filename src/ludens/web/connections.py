@@ -25,7 +25,7 @@ HEADER_SECONDS = 15.0
 IDLE_SECONDS = 30.0
 """How long a connection is kept for the next request."""
 LINGER_SECONDS = 10.0
-"""How long the rest of a request that was answered early is awaited before its connection is closed."""
+"""How long to wait for the rest of a request that was answered early before its connection is closed."""
 READ_SECONDS = 60.0
 """How long a browser may take to read a part of what it is sent."""
 MOST_FILES = 8_192
@@ -189,7 +189,7 @@ async def listen(
         server = await asyncio.get_running_loop().create_server(
             lambda: Connection(serve(), connections), host, port, backlog=backlog
         )
-    except BaseException:  # a host that is no name of one is no OSError
+    except BaseException:  # an invalid host name raises UnicodeError, not OSError
         await runner.cleanup()
         raise
     return runner, server

@@ -134,7 +134,7 @@ async def game_text(request: web.Request) -> web.Response:
 
 
 MAX_RUNS, MAX_DEPTH = 2_000, 6
-"""What is searched of a folder at most."""
+"""Limits of the search for runs: how many are found, and in how many levels of folders."""
 QUIET = 120.0
 """Seconds without a new episode after which an unfinished run counts as stopped."""
 SCAN_EVERY = 2.0

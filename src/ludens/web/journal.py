@@ -38,7 +38,7 @@ FOLDER = ".games"
 _SCHEMA = 1
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _WRITERS = ThreadPoolExecutor(4, "ludens-journal")
-"""Of their own: bots that search for long fill the threads of the event loop."""
+"""Separate threads, because bots that search for a long time fill those of the event loop."""
 _REFUSED: dict[str, type[MoveError]] = {"unreadable": Unreadable, "illegal": Illegal, "late": Late}
 
 
@@ -55,7 +55,7 @@ class TableRecord:
     """The number of the last question of each person before this game."""
     void_games: int
     about: Mapping[str, Any]
-    """What whoever keeps the table needs to set up the game again."""
+    """The values from which the game can be set up again."""
     schema: int = _SCHEMA
 
 
@@ -209,8 +209,8 @@ class Journal:
             await asyncio.get_running_loop().run_in_executor(_WRITERS, self._append, reply, True)
 
     def note(self, line: JournalReply | GameEvent) -> None:
-        """Write what nobody waits for: it survives the end of this process, and is on the disk with the next
-        reply that is saved."""
+        """Write a line without waiting for the disk: it survives the end of this process, and reaches the disk
+        with the next reply that is saved."""
         if self._closed:
             return
         if isinstance(line, GameEvent):
@@ -231,7 +231,7 @@ class Journal:
                 raise file_error("write", self.path, error) from None
 
     def close(self) -> None:
-        """Write no more: the server stops, which is no event of the game."""
+        """Write nothing more, because the server stops: this is not an event of the game."""
         self._closed = True
 
     def delete(self) -> None:

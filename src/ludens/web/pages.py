@@ -30,7 +30,7 @@ class WebSettings:
 
 
 MAX_WAITING = 64
-"""Of one address."""
+"""Tasks of one address that may wait."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ async def render(request: web.Request, work: Callable[P, T], *args: P.args, **mo
 
 
 async def aside(work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-    """Run what makes games, agents and first states."""
+    """Make games, agents or first states in a thread."""
     return await _MAKERS.run("", work, *args, **more)
 
 

@@ -47,7 +47,7 @@ from ludens.web.spending import MOST_VOID, SPENDING, Spending
 
 LOG = logging.getLogger(__name__)
 ME, FRIEND, OTHER = "me", "friend", "other"
-"""Whom one can choose for a seat, besides bots."""
+"""The choices for a seat besides bots."""
 _RANDOM = "bot/random"
 COOKIE = "seat"
 OWN, MOST_OWN = "games", 12
@@ -225,7 +225,7 @@ async def choose(request: web.Request) -> web.Response:
     organiser = request.app[ACCESS].is_organiser(request)
     if not name:
         return page("choose.html", title="Play", games=_games(), game=None, organiser=organiser)
-    # A link may come from anywhere: whoever opens it, it sets what visitors may set.
+    # Anybody may have written the link, so it may set only what visitors may set, whoever opens it.
     game = await aside(make_by, Setter.VISITOR, name)
     return page(
         "choose.html",
@@ -270,7 +270,7 @@ async def start(request: web.Request) -> web.Response:
 
 
 def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
-    """A new session of a setup; the way to the seat of the person who began it."""
+    """Start a session; returns the redirect to the seat of the person who began it."""
     tables = request.app[TABLES]
     session = _session(request.app, setup, Journal())
     session.owner = owner
@@ -285,7 +285,7 @@ def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
 
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
-    """What a form asks for, and the seats of people. What cannot be played or saved is refused."""
+    """The setup that a form describes, and the seats of people; raises if it cannot be played or saved."""
     texts = {name: text for name, text in form.items() if name.startswith("option.") and text}
     options = {name.removeprefix("option."): text for name, text in texts.items()}
     game = make_by(Setter.PERSON if organiser else Setter.VISITOR, form.get("game", ""), **options)
@@ -451,7 +451,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
 
 @checks_own_token
 async def again(request: web.Request) -> web.Response:
-    """Play once more with the next seed: what others saw in a void game can be looked at, too."""
+    """Play once more, with the next seed: after a void game its pictures can be looked at."""
     session, seat = _seat(request)
     setup = session.setup
     if not _may_repeat(session, seat):

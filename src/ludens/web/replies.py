@@ -21,7 +21,7 @@ from ludens.web.security import may_be_linked
 
 PAGE = 50
 SECONDS = 2.0
-"""For one page; what was not searched by then is behind a link."""
+"""Time for one page of results; a link on it continues the search."""
 VERDICTS = ("ok", "illegal", "unreadable", "late", "fallback")
 _LIMIT, _EXCERPT = 200, 140
 

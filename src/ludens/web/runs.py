@@ -32,9 +32,9 @@ from ludens.web.security import may_be_linked
 FIRST, SLICE = 0.3, 0.5
 """Seconds of reading before the first results, and between looks at the clock."""
 PATIENCE = 1.0
-"""Seconds that a request waits for results before it shows what there is."""
+"""Seconds that a request waits for new results before it shows the latest ones."""
 SHARE = 4
-"""Results are computed again only after so many times the seconds that took, until all is read."""
+"""While a run is read, new results are computed after this many times the seconds that the last ones took."""
 MAX_LIVE = 4
 
 

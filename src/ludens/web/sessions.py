@@ -93,7 +93,7 @@ LOG = logging.getLogger(__name__)
 NOT_SAVED = "The server could not save this move; please send it again in a moment."
 
 LOG_LINES = 400
-"""The moves that a browser is told; of longer games the last ones."""
+"""How many of the latest moves a browser is sent."""
 
 
 def form_for(view: View, state: State, seat: str, ask: Ask) -> Form:

@@ -19,7 +19,7 @@ from ludens.run.estimate import costs, without_price
 from ludens.run.jobs import Metered
 
 MOST_VOID = 5
-"""Void games of a table, or of a participant in a task of a study: each may have cost something."""
+"""Most void games of a table, or of a participant in a task of a study: each may have cost money."""
 
 
 class Spending:

@@ -74,7 +74,7 @@ class Room:
         for task in study.task:
             spending.check(_opponents(task).values())
             if task.practice:
-                spending.make_agents(make(task.game), _opponents(task))  # wrong ones are found now
+                spending.make_agents(make(task.game), _opponents(task))  # raises now for wrong specs
         folder = folder_of(runs) / study.name
         self.store = Store.create(folder, self.plan, durable=True)
         self.records = OpenRecords(folder)
