@@ -79,8 +79,8 @@ class PromptedSeat:
         specs = others or {}
         for name in (self.seat, *specs):
             check_seat(self.game, name)
-        others_seats = [name for name in self.game.seats if name != self.seat]
-        self._agents = {name: agent(specs.get(name, "bot/random"), self.game) for name in others_seats}
+        other_seats = [name for name in self.game.seats if name != self.seat]
+        self._agents = {name: agent(specs.get(name, "bot/random"), self.game) for name in other_seats}
         self._options, self._config, self._render = options or PromptOptions(), config, render
         self._thread: Thread | None = None
         self.ask: Ask | None = None

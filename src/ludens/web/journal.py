@@ -209,7 +209,7 @@ class Journal:
             await asyncio.get_running_loop().run_in_executor(_WRITERS, self._append, reply, True)
 
     def note(self, line: JournalReply | GameEvent) -> None:
-        """Write a line without waiting for the disk: it survives the end of this process, and reaches the disk
+        """Write a line without waiting for the disk: it survives the end of this process, and is on the disk
         with the next reply that is saved."""
         if self._closed:
             return
