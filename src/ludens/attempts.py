@@ -40,7 +40,7 @@ async def attempt(
 
     In a game with a clock, `over` is done when the step is over.
     """
-    started, reply, action = perf_counter(), _NO_REPLY, None
+    start, reply, action = perf_counter(), _NO_REPLY, None
     verdict: TryVerdict = "ok"
     reason, limit = "", config.seconds if agent.waits else None
     try:
@@ -58,7 +58,7 @@ async def attempt(
         reply, verdict, reason = error.reply or reply, error.verdict, str(error) if full else error.kind
     except TimeoutError:
         verdict, reason = "late", late_reason(limit)
-    ms = round((perf_counter() - started) * 1000, 3)
+    ms = round((perf_counter() - start) * 1000, 3)
     direct = reply.action is not None
     # What was refused is recorded, so that it can be verified.
     reply_text = reply.action if verdict != "ok" and reply.action is not None else reply.text

@@ -266,7 +266,7 @@ class _Table:
         self.begun.append(move)
         if self.observer is not None:
             notify(self.observer, "asked", ask)
-        started = perf_counter()
+        start = perf_counter()
         while not move.tries or self._may_retry(agent, move, over):
             tried, action = await attempt(agent, ask, state, self.config, over)
             if self.observer is not None:
@@ -282,7 +282,7 @@ class _Table:
             seed, sample = self.episode.seed, self.episode.sample
             move.action = fallback_action(state, seat, self.config, seed, sample, self.step)
             move.verdict = "fallback"
-        move.ms = round((perf_counter() - started) * 1000, 3)
+        move.ms = round((perf_counter() - start) * 1000, 3)
         if history.empty:
             history.moves += 1
         else:

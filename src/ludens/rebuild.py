@@ -42,7 +42,7 @@ class Sample:
 
     @property
     def pictures(self) -> list[Picture]:
-        return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
+        return [picture for message in self.messages for picture in message.pictures]
 
     @property
     def role(self) -> str:

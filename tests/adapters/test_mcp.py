@@ -20,7 +20,7 @@ from mcp import Client, StdioServerParameters
 
 from ludens import Episode, agent, make, verify
 from ludens.adapters.mcp import seat_server
-from ludens.adapters.table import Table
+from ludens.adapters.table import GameTable
 from ludens.cli import main
 from ludens.core.errors import BadOption, UnknownName
 from ludens.draw import Picture
@@ -53,10 +53,10 @@ async def play_to_the_end(client: Any) -> str:
 
 
 @asynccontextmanager
-async def table_of(spec: str, *seats: str, others: str = "bot/first") -> AsyncIterator[Table]:
+async def table_of(spec: str, *seats: str, others: str = "bot/first") -> AsyncIterator[GameTable]:
     game = make(spec)
     filled = {seat: agent(others, game) for seat in game.seats if seat not in seats}
-    table = Table(game, seats, filled, sees="both", seed=3)
+    table = GameTable(game, seats, filled, sees="both", seed=3)
     yield table
     await table.close()
 
@@ -120,8 +120,8 @@ async def test_messages_are_said() -> None:
 
 async def test_unknown_seats_are_refused() -> None:
     with pytest.raises(UnknownName):
-        Table(make("tic_tac_toe"), ("z",))
-    table = Table(make("tic_tac_toe"), ("x", "o"))
+        GameTable(make("tic_tac_toe"), ("z",))
+    table = GameTable(make("tic_tac_toe"), ("x", "o"))
     with pytest.raises(BadOption, match="not over yet"):
         table.again()
 

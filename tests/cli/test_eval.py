@@ -11,6 +11,7 @@ import pytest
 
 from ludens.cli.eval import default_folder
 from ludens.run.lines import read_records
+from ludens.run.plan import Entrants
 from ludens.run.store import read_plan
 from tests.cli.conftest import Run
 from tests.support.runs import QUICK, ROOT, TURNS, found
@@ -79,7 +80,7 @@ def test_run_without_out_gets_a_new_folder(
 
 
 def test_default_folder_needs_no_quoting() -> None:
-    name = default_folder("mine:SUITE?a=1", ["gpt 4/x & (blind)", "b"]).name
+    name = default_folder("mine:SUITE?a=1", Entrants(dict.fromkeys(["gpt 4/x & (blind)", "b"], ""))).name
     assert re.fullmatch(r"[A-Za-z0-9._-]+", name)
     assert name.startswith("mine-SUITE-a-1-gpt-4-x-blind-and-1-more-")
 

@@ -131,7 +131,7 @@ def test_an_error_is_not_called_leaving(ludens: Run, monkeypatch: pytest.MonkeyP
     def broken(human: Human, ask: Ask) -> str:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Human, "_shown", broken)
+    monkeypatch.setattr(Human, "_describe", broken)
     ran = ludens("play", "tic_tac_toe", "--seat", "x=human")
     assert ran.code == 1
     assert "left the game" not in ran.out

@@ -223,14 +223,16 @@ def _check_players(plan: Plan, *_: Any) -> int:
 
 
 def _check_seats(_: Any, bound: BoundArguments) -> None:
-    from ludens.cli.arguments import agents_of, game_of, seat_of
+    from ludens.cli.arguments import agents_of, game_of, seat_specs
+    from ludens.core.config import check_seat
 
     game = game_of(bound.arguments["game"], bound.arguments.get("option", ()))
     seat = bound.arguments.get("seat") or ()
     if isinstance(seat, str):
-        seat_of(game, seat)
+        check_seat(game, seat)
     else:  # checkpoints of the reader's own training are not here
-        agents_of(game, [each for each in seat if "/training/" not in each])
+        words = [each for each in seat if "/training/" not in each]
+        agents_of(game, game.seats, seat_specs(game, words, "white=human"))
 
 
 def _check_suites(_: Any, bound: BoundArguments) -> None:

@@ -48,11 +48,11 @@ def test_features_once_equal_the_plain_way(family: str) -> None:
         assert (values(once, chunk) - values(plain, chunk)).abs().max() < 1e-4
     assert passes == [PICTURES]
     for wrong in (dict(zip("abc", "bca", strict=True)), {"a": "b", "b": "b", "c": "c"}):
-        names = dict(zip("abc", once._features._known, strict=True))
+        names = dict(zip("abc", once._features.cache.values, strict=True))
         mixed = tiny_policy(family)
         values(mixed, samples)
         for name, other in wrong.items():
-            mixed._features._known[names[name]] = once._features._known[names[other]]
+            mixed._features.cache.values[names[name]] = once._features.cache.values[names[other]]
         assert (values(mixed, samples) - expected).abs().max() > 1e-4
 
 
@@ -106,7 +106,7 @@ def test_a_vision_tower_in_training_is_asked_every_time(family: str) -> None:
         values(asked, samples)
         values(asked, samples)
         assert len(passes) == 2
-    assert not policy._features._known
+    assert not policy._features.cache.values
     with torch.no_grad():
         next(p for n, p in policy.model.named_parameters() if "vis" in n and p.ndim > 1).mul_(3)
     assert gap(policy, samples) > 1e-4
@@ -117,12 +117,12 @@ def test_a_small_cache_drops_the_oldest(family: str) -> None:
     policy = tiny_policy(family)
     samples = replies(policy)
     expected = values(policy, samples)
-    one = next(iter(policy._features._known.values()))
-    policy._features._limit = one.element_size() * one.nelement()
+    one = next(iter(policy._features.cache.values.values()))
+    policy._features.cache.limit = one.element_size() * one.nelement()
     passes = seen(policy)
     for _ in range(3):
         assert torch.equal(values(policy, samples), expected)
-        assert len(policy._features._known) == 1
+        assert len(policy._features.cache.values) == 1
     assert passes == [PICTURES - 1] * 2
 
 
@@ -147,14 +147,14 @@ def test_other_layouts_fall_back_to_the_plain_way(
     assert [record.message.partition(":")[2] for record in caplog.records] == [
         " picture features are computed in every pass: unknown layout"
     ]
-    assert not policy._features._known
+    assert not policy._features.cache.values
 
 
 def test_models_without_the_method_are_left_alone(caplog: pytest.LogCaptureFixture) -> None:
     policy = tiny_policy("llava")
     with (
         caplog.at_level(logging.WARNING, "ludens.models"),
-        policy._features.known(SimpleNamespace(model=SimpleNamespace()), ["a"]),
+        policy._features.reuse(SimpleNamespace(model=SimpleNamespace()), ["a"]),
     ):
         pass
     assert "unknown layout" in caplog.text

@@ -96,7 +96,7 @@ def test_a_worker_that_dies_is_one_sentence(tmp_path: Path) -> None:
         try:
             await trainer.iterate()
             assert trainer.workers is not None
-            [process] = trainer.workers._pool._started
+            [process] = trainer.workers._pool._processes
             os.kill(process, signal.SIGKILL)
             with pytest.raises(UsageError, match=r"a process of play\.workers ended"):
                 await trainer.iterate()

@@ -400,7 +400,7 @@ async def test_idle_sessions_are_forgotten(visit: Visit, tmp_path: Path) -> None
     tables.forget(0.01)
     assert session._task is not None
     await asyncio.wait([session._task])
-    assert "left the game" in session.ended
+    assert "left the game" in session.ending
     tables.forget(0.01)
     assert not tables.sessions
     assert (await visitor.get(path))[0] == 404

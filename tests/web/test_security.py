@@ -241,7 +241,7 @@ def test_the_rate_is_per_address_and_recovers() -> None:
     assert [limit.allows("a", 1.0) for _ in range(3)] == [True, True, False]
     for number in range(20_000):
         limit.allows(str(number), 2.0)
-    assert len(limit._used) <= 10_001
+    assert len(limit._levels) <= 10_001
 
 
 @pytest.mark.parametrize(

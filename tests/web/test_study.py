@@ -200,13 +200,13 @@ async def test_participant_who_does_not_come_has_time_to_hear_of_the_game(tmp_pa
         room = one.app[ROOM]
         game, _ = room.seat_of(room.records.participants["p001"]) or pytest.fail("no game")
         away = game.session.seats["expert"]
-        away.seen -= 2 + POLL_SECONDS  # longer than leave_seconds
+        away.last_seen -= 2 + POLL_SECONDS  # longer than leave_seconds
         room.look_after()
-        assert not game.done
-        away.seen -= 11
+        assert not game.over
+        away.last_seen -= 11
         room.look_after()
-        assert game.done
-        assert "somebody did not come" in game.session.ended
+        assert game.over
+        assert "somebody did not come" in game.session.ending
 
 
 async def test_person_and_bot_with_personal_links(tmp_path: Path) -> None:
@@ -381,11 +381,11 @@ async def play_first_moves(visitor: Visitor) -> int:
     """Play the next game with the first legal move; returns its seed."""
     seat = await begin(visitor)
     view = await seat.turn()
-    [game] = [g for g in visitor.app[ROOM].games.values() if not g.done and seat.view["seat"] in g.seats]
+    [game] = [g for g in visitor.app[ROOM].games.values() if not g.over and seat.view["seat"] in g.seats]
     while not view["ended"]:
         await seat.move(view["legal"][0])
         view = await seat.turn()
-    while not game.done:
+    while not game.over:
         await asyncio.sleep(0.01)
     await seat.socket.close()
     await do(visitor, "game")

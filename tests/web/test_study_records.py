@@ -47,7 +47,7 @@ async def leave(seats: dict[str, tuple[Visitor, Seat]], who: Visitor) -> None:
     await here[who].send({"leave": True})
     for visitor, seat in here.items():
         await seat.next(lambda view: view["ended"])
-        while not game.done:
+        while not game.over:
             await asyncio.sleep(0.01)
         await do(visitor, "game")
 
@@ -96,7 +96,7 @@ async def test_pair_does_not_play_the_same_puzzle_after_a_restart(tmp_path: Path
         seat = await one.sit(base_of(one))
         await seat.send({"leave": True})
         await seat.next(lambda view: view["ended"])
-        while not one.app[ROOM].games["p001"].done:
+        while not one.app[ROOM].games["p001"].over:
             await asyncio.sleep(0.01)
         assert [game.status for game in who_is(one).games] == ["void"]
         for visitor in (one, two):

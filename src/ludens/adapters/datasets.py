@@ -31,7 +31,7 @@ from ludens.core.replay import replay
 from ludens.core.reply import read_action
 from ludens.core.spec import Spec, parse_spec
 from ludens.core.state import State
-from ludens.core.view import Picture, RenderOptions, view_of
+from ludens.core.view import RenderOptions, view_of
 from ludens.models.chat import Message
 from ludens.models.settings import PromptOptions
 from ludens.rebuild import samples
@@ -117,49 +117,44 @@ def question_rows(
     [seat] = game.seats
     options = PromptOptions()
     for number in range(n):
-        drawn = task.first_seed + seed + number
-        state = game.start(drawn)
-        ask = build_ask(view_of(game, render, drawn), state, seat, options.sees, task.config)
+        episode_seed = task.first_seed + seed + number
+        state = game.start(episode_seed)
+        ask = build_ask(view_of(game, render, episode_seed), state, seat, options.sees, task.config)
         right = state.solution(seat)
         if right is None:
-            raise BadOption(f"{game.name} does not know the right answer of question {drawn}.")
+            raise BadOption(f"{game.name} does not know the right answer of question {episode_seed}.")
         yield {
-            **_asked(number, prompt(ask, options), [] if ask.legal.is_text else list(ask.legal)),
+            **_prompt_fields(number, prompt(ask, options), [] if ask.legal.is_text else list(ask.legal)),
             "answer": right,
             "answers": [right],
             "category": task.name,
             "game": str(parse_spec(task.game)),
-            "seed": drawn,
+            "seed": episode_seed,
             "moves": "[]",
             "seat": seat,
         }
 
 
-def _asked(number: int, messages: Sequence[Message], options: list[str]) -> dict[str, Any]:
+def _prompt_fields(number: int, messages: Sequence[Message], options: list[str]) -> dict[str, Any]:
     """Index, pictures and words of a prompt; earlier exchanges are part of the question."""
-    system = "\n\n".join(_words(message) for message in messages if message.role == "system")
+    system = "\n\n".join(message.text for message in messages if message.role == "system")
     rest = [message for message in messages if message.role != "system"]
     marks = {"user": "", "assistant": "You replied: "}
-    words = [_words(m) if len(rest) == 1 else marks[m.role] + _words(m) for m in rest]
-    pictures = [part for message in messages for part in message.parts if not isinstance(part, str)]
+    words = [m.text if len(rest) == 1 else marks[m.role] + m.text for m in rest]
     return {
         "index": number,
-        "images": pictures,
+        "images": [picture for message in messages for picture in message.pictures],
         "system": system,
         "question": "\n\n".join(words),
         "options": options,
     }
 
 
-def _words(message: Message) -> str:
-    return "\n\n".join(part for part in message.parts if isinstance(part, str))
-
-
 def reply_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Every reply in the episodes of runs, with its exact prompt."""
     number = 0
-    for played in results.suites:
-        for row in played.rows:
+    for suite_results in results.suites:
+        for row in suite_results.rows:
             for cell in row.cells.values():
                 for place in cell.episodes:
                     episode = cell.read(place).episode
@@ -168,7 +163,7 @@ def reply_rows(results: Results) -> Iterator[dict[str, Any]]:
                     for one in samples(episode):
                         legal = [] if one.ask.legal.is_text else list(one.ask.legal)
                         yield {
-                            **_asked(number, one.messages, legal),
+                            **_prompt_fields(number, one.messages, legal),
                             "answer": one.move.action,
                             "answers": [one.move.action],
                             "category": cell.task.name,
@@ -235,17 +230,13 @@ def write_tsv(rows: Iterable[Mapping[str, Any]], file: Path) -> int:
     writer = csv.DictWriter(text, columns, delimiter="\t", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        pictures = [base64.b64encode(_png(picture)).decode() for picture in row["images"]]
+        pictures = [base64.b64encode(picture.png()).decode() for picture in row["images"]]
         image = pictures[0] if len(pictures) == 1 else str(pictures) if pictures else ""
         question = "\n\n".join(filter(None, [row["system"], row["question"]]))
         writer.writerow({**row, "image": image, "question": question})
         count += 1
     save_file(file, text.getvalue().encode())
     return count
-
-
-def _png(picture: Picture) -> bytes:
-    return picture.png()
 
 
 def write_lmms_task(dataset: Dataset, folder: Path) -> str:

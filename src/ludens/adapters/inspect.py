@@ -48,8 +48,8 @@ def estimates(scores: Sequence[dict[str, Any]], plan: Plan) -> dict[str, Estimat
     """Rows of episodes as estimates of tasks and summaries of the suite, in the units of its tables."""
     whole, maker = suite(plan.suite), RowMaker.of(plan)
     cells: dict[str, Cell] = {}
-    for name, chosen in plan.tasks_by_name.items():
-        reader = CellReader(ENTRANT, chosen, Path(), maker.metrics_of[name])
+    for name, definition in plan.tasks_by_name.items():
+        reader = CellReader(ENTRANT, definition, Path(), maker.metrics_of[name])
         rows = [row for row in scores if row["task"] == name]
         if rows:
             reader.add(rows)
@@ -113,11 +113,11 @@ def ludens_player(plan: str, prompt: dict[str, str] | None = None) -> Solver:
         if state.epoch != 1:
             raise BadOption("Ludens plays samples, not epochs: use -T samples=N instead of --epochs.")
         job = _job(state)
-        chosen, game = planned.tasks_by_name[job.task], games(job.task)
+        planned_task, game = planned.tasks_by_name[job.task], games(job.task)
         seating = planned.specs(job)
         agents = {seat: _player(seat, spec, game, options) for seat, spec in seating.items()}
         episode = await play(
-            game, agents, job.seed, sample=job.sample, render=planned.render, config=chosen.config
+            game, agents, job.seed, sample=job.sample, render=planned.render, config=planned_task.config
         )
         if episode.status == "void":
             raise RuntimeError(f"the episode is void: {episode.error}")
@@ -150,14 +150,14 @@ def _samples(plan: Plan) -> list[Sample]:
 
 
 def _sample(plan: Plan, job: Job) -> Sample:
-    chosen = plan.tasks_by_name[job.task]
+    planned_task = plan.tasks_by_name[job.task]
     players = ", ".join(
-        f"{seat}: {'the model' if who == MODEL else who}"
-        for seat, who in chosen.seatings[job.seating].items()
+        f"{seat}: {'the model' if player == MODEL else player}"
+        for seat, player in planned_task.seatings[job.seating].items()
     )
     return Sample(
         id=job.key.removeprefix(f"{ENTRANT}:"),
-        input=f"{chosen.game}, seed {job.seed} ({players})",
+        input=f"{planned_task.game}, seed {job.seed} ({players})",
         metadata={name: getattr(job, name) for name in Job.__dataclass_fields__},
     )
 
@@ -188,13 +188,13 @@ def suite_task(
         options: Options of the suite.
         prompt: Prompt options: style, memory, frames, modality, blind, act.
     """
-    chosen = tasks.split(",") if isinstance(tasks, str) else list(tasks)
+    names = tasks.split(",") if isinstance(tasks, str) else list(tasks)
     words = "&".join(f"{key}={value}" for key, value in (options or {}).items())
     plan = make_plan(
         f"{name}?{words}" if words else name,
         {ENTRANT: _PLACEHOLDER},
         seats,
-        tasks=tuple(filter(None, (word.strip() for word in chosen))),
+        tasks=tuple(filter(None, (word.strip() for word in names))),
         limit=limit,
         samples=samples,
         seed=seed,
@@ -202,14 +202,14 @@ def suite_task(
         size=size,
     )
     text = plan.to_json().decode()
-    asked = {
+    prompt_texts = {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in (prompt or {}).items()
     }
-    configure(PromptOptions, asked, "the prompt")  # a wrong one is found now
+    configure(PromptOptions, prompt_texts, "the prompt")  # raises now for wrong options
     return Task(
         dataset=MemoryDataset(_samples(plan), name=plan.suite),
-        solver=ludens_player(text, asked),
+        solver=ludens_player(text, prompt_texts),
         scorer=ludens_scorer(text),
         metrics=[ludens_metric(text)],
         display_name=f"ludens/{name}",

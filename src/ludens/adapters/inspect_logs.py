@@ -35,12 +35,12 @@ def export_logs(results: Results, folder: Path) -> list[Path]:
     except ImportError:
         raise MissingExtra("exporting logs of Inspect", "inspect") from None
     files: list[Path] = []
-    for played in results.suites:
-        for row in played.rows:
+    for suite_results in results.suites:
+        for row in suite_results.rows:
             for cell in row.cells.values():
                 if cell.episodes:
-                    file = folder / f"{_file_name(played.suite.name, cell.task.name, row.name)}.eval"
-                    write_eval_log(_log(played.suite.name, row, cell), str(file))
+                    file = folder / f"{_file_name(suite_results.suite.name, cell.task.name, row.name)}.eval"
+                    write_eval_log(_log(suite_results.suite.name, row, cell), str(file))
                     files.append(file)
     return files
 
@@ -52,12 +52,12 @@ def _file_name(*parts: str) -> str:
 def _log(suite: str, row: Row, cell: Cell) -> EvalLog:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, EvalStats
 
-    logged = [_sample(played, row, cell) for played in cell.episodes.rows()]
+    logged = [_sample(listed, row, cell) for listed in cell.episodes.rows()]
     # The time of the run, so that the same run gives the same logs.
     created = datetime.fromtimestamp((cell.folder / "run.json").stat().st_mtime, UTC).isoformat()
     name = f"{suite}/{cell.task.name}"
     dataset = EvalDataset(name=name, samples=len(logged), sample_ids=[str(sample.id) for sample in logged])
-    used = _usage(cell.usage)
+    usage = _usage(cell.usage)
     return EvalLog(
         status="success" if len(cell.episodes) >= cell.planned else "cancelled",
         eval=EvalSpec(
@@ -72,7 +72,7 @@ def _log(suite: str, row: Row, cell: Cell) -> EvalLog:
             metadata={"run": cell.folder.name, "entrant": row.name},
         ),
         results=_results(cell),
-        stats=EvalStats(started_at=created, completed_at=created, model_usage={row.spec: used}),
+        stats=EvalStats(started_at=created, completed_at=created, model_usage={row.spec: usage}),
         samples=logged,
     )
 
@@ -93,23 +93,23 @@ def _results(cell: Cell) -> EvalResults:
     return EvalResults(total_samples=cell.planned, completed_samples=count, scores=scores)
 
 
-def _sample(played: EpisodeRow, row: Row, cell: Cell) -> EvalSample:
+def _sample(listed: EpisodeRow, row: Row, cell: Cell) -> EvalSample:
     from inspect_ai.log import EvalSample
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
-    result = cell.read((played.seed, played.seating, played.sample))
+    result = cell.read((listed.seed, listed.seating, listed.sample))
     episode = result.episode
     own = [one for one in samples(episode) if one.move.seat in result.seats]
     messages = _conversation(own)
     replies = [one.completion for one in own]
     scores = {
         metric.name: Score(value=float(value) if isinstance(value, int | float) else nan)
-        for metric, value in zip(cell.all_metrics, played.values or (), strict=True)
+        for metric, value in zip(cell.all_metrics, listed.values or (), strict=True)
     }
     seats = ", ".join(f"{seat}: {spec}" for seat, spec in episode.seats.items())
     return EvalSample(
-        id=played.key.removeprefix(f"{played.entrant}:"),
+        id=listed.key.removeprefix(f"{listed.entrant}:"),
         epoch=1,
         input=f"{episode.game}, seed {episode.seed} ({seats})",
         target="",

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from ludens.adapters.table import Table
+from ludens.adapters.table import GameTable
 from ludens.core.ask import Ask
 from ludens.core.errors import BadOption, LudensError, MissingExtra
 from ludens.core.view import Observation
@@ -26,13 +26,13 @@ _SHOWN = 200
 """Legal actions that are listed."""
 
 
-def seat_server(table: Table, seat: str) -> MCPServer:
+def seat_server(table: GameTable, seat: str) -> MCPServer:
     """The server of one seat of a table; several seats of one table can be served."""
     return _SeatServer(table, seat).server
 
 
 class _SeatServer:
-    def __init__(self, table: Table, seat: str) -> None:
+    def __init__(self, table: GameTable, seat: str) -> None:
         self.table, self.seat = table, seat
         self.server = MCPServer(
             f"ludens {table.game.name} {seat}",
@@ -51,7 +51,7 @@ class _SeatServer:
 
     async def look(self) -> list[Any]:
         """What you see now: pictures, what is said, and your legal actions. Waits for the other players."""
-        return self._shown(await self.table.turn(self.seat, WAIT))
+        return self._content(await self.table.turn(self.seat, WAIT))
 
     async def act(self, action: str) -> list[Any]:
         """Take an action: one of those that `look` lists, or a message where you may say anything."""
@@ -64,7 +64,7 @@ class _SeatServer:
         ask = await self.table.turn(self.seat, 0.05)
         if ask is None and not self.table.over:
             return ["Done. The others are to act: call look to wait for your turn."]
-        return ["Done.", *self._shown(ask)]
+        return ["Done.", *self._content(ask)]
 
     async def new_game(self) -> list[Any]:
         """Begin another game, once this one is over."""
@@ -74,19 +74,19 @@ class _SeatServer:
             return [f"Nothing was done: {error}"]
         return await self.look()
 
-    def _shown(self, ask: Ask | None) -> list[Any]:
+    def _content(self, ask: Ask | None) -> list[Any]:
         table = self.table
         if table.episode is not None:
-            return [*self._observed(self._seen_now()), _ending(table, self.seat)]
+            return [*self._parts(self._observe()), _ending(table, self.seat)]
         if ask is None:
             due = ", ".join(seat for seat in table.state.to_act if seat != self.seat) or "the others"
-            return [*self._observed(self._seen_now()), f"Not your turn: {due} must act. Call look again."]
-        return [*self._observed(ask.observation), _due(ask)]
+            return [*self._parts(self._observe()), f"Not your turn: {due} must act. Call look again."]
+        return [*self._parts(ask.observation), _due(ask)]
 
-    def _seen_now(self) -> Observation:
+    def _observe(self) -> Observation:
         return self.table.view.observe(self.table.state, self.seat, self.table.sees)
 
-    def _observed(self, observation: Observation) -> list[Any]:
+    def _parts(self, observation: Observation) -> list[Any]:
         images = []
         for picture in observation.images:
             data, mime = picture.encoded()
@@ -102,7 +102,7 @@ def _due(ask: Ask) -> str:
     return f"Your turn: call act with one of these actions.\n{listed}"
 
 
-def _ending(table: Table, seat: str) -> str:
+def _ending(table: GameTable, seat: str) -> str:
     episode = table.episode
     assert episode is not None
     if episode.status == "void":
@@ -113,7 +113,7 @@ def _ending(table: Table, seat: str) -> str:
     return f"The game is over. Points: {points}."
 
 
-def http_app(table: Table) -> Any:
+def http_app(table: GameTable) -> Any:
     """A Starlette application that serves every outside seat of a table at /SEAT/mcp."""
     from starlette.applications import Starlette
 

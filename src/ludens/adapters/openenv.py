@@ -25,7 +25,7 @@ except ImportError:
     raise MissingExtra("ludens openenv", "openenv") from None
 
 SESSIONS = 16
-"""Sessions that a server holds at once, unless told otherwise."""
+"""Most sessions of a server at once, by default."""
 
 
 class LudensAction(Action):
@@ -70,7 +70,7 @@ class LudensEnvironment(Environment):
         self._tasks = {task.name: task for task in self._suite.tasks}
         self._turns: Turns | None = None
         self._state = State()
-        self._told = set[str]()
+        self._informed_seats = set[str]()
 
     def list_splits(self) -> list[dict[str, str]]:
         """The tasks of the suite."""
@@ -121,18 +121,18 @@ class LudensEnvironment(Environment):
         seating = task.placed(index)[1]
         self.close()
         self._task_now, self._seed = task, place["seed"] if seed is None else seed
-        others = {seat: spec for seat, spec in place["seats"].items() if spec != MODEL}
+        opponents = {seat: spec for seat, spec in place["seats"].items() if spec != MODEL}
         game = make(task.game)
         self._turns = Turns(
             game,
             entrant_seats(task, seating),
-            others,
+            opponents,
             sees=self._sees,
             render=self._render,
             config=task.config,
             patient=False,
         )
-        self._told.clear()
+        self._informed_seats.clear()
         ask = self._turns.reset(self._seed)
         self._return = self._mean_return()
         name = episode_id or f"{place['id']}-seed-{self._seed}"
@@ -172,13 +172,13 @@ class LudensEnvironment(Environment):
     def _observed(self, ask: Ask | None) -> LudensObservation:
         if ask is None:
             return LudensObservation(done=True, metadata=self._result())
-        seen, first = ask.observation, ask.seat not in self._told
-        self._told.add(ask.seat)
+        observation, first = ask.observation, ask.seat not in self._informed_seats
+        self._informed_seats.add(ask.seat)
         return LudensObservation(
             seat=ask.seat,
-            images=[picture.data_uri() for picture in seen.images],
-            text=seen.text,
-            notes=seen.notes,
+            images=[picture.data_uri() for picture in observation.images],
+            text=observation.text,
+            notes=observation.notes,
             rules=ask.rules if first else "",
             legal=list(ask.legal) if ask.listed else [],
             instruction=ask.format.ask(ask.legal),
@@ -190,8 +190,8 @@ class LudensEnvironment(Environment):
         assert self._turns is not None
         episode = self._turns.episode
         assert episode is not None
-        played = EpisodeResult(self._state.episode_id or "", episode, self._turns.seats)
-        metrics = {metric.name: metric.value(played) for metric in self._task_now.metrics}
+        result = EpisodeResult(self._state.episode_id or "", episode, self._turns.seats)
+        metrics = {metric.name: metric.value(result) for metric in self._task_now.metrics}
         return {"status": episode.status, "returns": episode.returns, "metrics": metrics}
 
 
@@ -199,7 +199,7 @@ def make_app(
     name: str, sees: Sees = "offered", render: RenderOptions | None = None, sessions: int = SESSIONS
 ) -> Any:
     """The FastAPI application that serves a suite."""
-    suite(name)  # an unknown one is told at once
+    suite(name)  # raises now for an unknown suite
 
     def environment() -> LudensEnvironment:
         return LudensEnvironment(name, sees, render)

@@ -29,14 +29,13 @@ from pettingzoo import AECEnv, ParallelEnv
 from ludens.adapters.spaces import RENDER_MODES, GameSpaces, Observed, check_mode
 from ludens.core.game import Game
 from ludens.core.registry import make
-from ludens.core.state import State
 from ludens.core.view import RenderOptions
 
 Observation = dict[str, Any]
 
 
-class _Table:
-    """What both kinds of environment share: spaces, deals, rewards."""
+class _Seats:
+    """What both kinds of environment share: the seats as agents, their spaces, deals and rewards."""
 
     def __init__(
         self,
@@ -47,69 +46,26 @@ class _Table:
         render_mode: str | None = None,
         horizon: int | None = None,
     ) -> None:
+        super().__init__()
         check_mode(render_mode)
         self.game = make(game) if isinstance(game, str) else game
-        self.spaces = GameSpaces(self.game, observed, render or RenderOptions(size=256), stack)
-        self.render_mode, self.horizon = render_mode, horizon
-        version = self.game.version
+        self.render_mode, self._horizon = render_mode, horizon
+        self._spaces = GameSpaces(self.game, observed, render or RenderOptions(size=256), stack)
         self.metadata: dict[str, Any] = {
-            "name": f"{self.game.name}_v{version}",
+            "name": f"{self.game.name}_v{self.game.version}",
             "render_modes": list(RENDER_MODES),
             "is_parallelizable": True,
         }
-        self.possible_agents = list(self.game.seats)
-        self._spaces = {
-            seat: spaces.Dict(
-                {"observation": self.spaces.observation_space, "action_mask": self.spaces.mask_space(seat)}
-            )
+        self.possible_agents, self.agents = list(self.game.seats), list[str]()
+        self.action_spaces = self._spaces.action_spaces
+        observation = self._spaces.observation_space
+        self.observation_spaces = {
+            seat: spaces.Dict({"observation": observation, "action_mask": self._spaces.mask_space(seat)})
             for seat in self.game.seats
         }
         self._seed: int | None = None
         self._random: np.random.Generator | None = None
         """The generator of later deals; made when the first of them is dealt."""
-
-    def deal(self, seed: int | None) -> State:
-        if seed is None:
-            if self._random is None:
-                self._random, _ = np_random(self._seed)
-            seed = int(self._random.integers(2**31))
-        else:
-            self._seed, self._random = seed, None
-        self.spaces.seed = seed
-        self.steps, self.state = 0, self.game.start(seed)
-        self.returns = self.state.returns
-        return self.state
-
-    def apply(self, actions: Mapping[str, str]) -> dict[str, float]:
-        """Apply a joint action; returns the rewards of all seats."""
-        self.state.apply(actions)
-        before, self.returns = self.returns, self.state.returns
-        return {seat: value - before[seat] for seat, value in self.returns.items()}
-
-    @property
-    def cut(self) -> bool:
-        """Whether the horizon is reached."""
-        return self.horizon is not None and self.steps >= self.horizon and not self.state.over
-
-    def observe(self, seat: str) -> Observation:
-        state, numbers = self.state, self.spaces
-        return {"observation": numbers.observation(state, seat), "action_mask": numbers.mask(state, seat)}
-
-    def action(self, seat: str, number: Any) -> str | None:
-        """The name of an action; None where it is not legal."""
-        name = self.spaces.actions[seat][number]
-        return name if self.state.refusal(seat, name) is None else None
-
-
-class _Agents:
-    """The agents of both kinds of environment: their spaces, and the names of their actions."""
-
-    def __init__(self, game: Game | str, **options: Any) -> None:
-        super().__init__()
-        self._table = table = _Table(game, **options)
-        self.game, self.metadata, self.render_mode = table.game, table.metadata, table.render_mode
-        self.possible_agents, self.agents = table.possible_agents, list[str]()
-        self.observation_spaces, self.action_spaces = table._spaces, table.spaces.action_spaces
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -119,18 +75,51 @@ class _Agents:
 
     def action_names(self, agent: str) -> tuple[str, ...]:
         """The canonical names of an agent's actions, in the order of their numbers."""
-        return self._table.spaces.actions[agent]
+        return self._spaces.actions[agent]
+
+    def observe(self, agent: str) -> Observation:
+        return {
+            "observation": self._spaces.observation(self._state, agent),
+            "action_mask": self._spaces.mask(self._state, agent),
+        }
 
     def close(self) -> None:
         """Nothing is open."""
 
+    def _deal(self, seed: int | None) -> None:
+        if seed is None:
+            if self._random is None:
+                self._random, _ = np_random(self._seed)
+            seed = int(self._random.integers(2**31))
+        else:
+            self._seed, self._random = seed, None
+        self._spaces.seed = seed
+        self._steps, self._state = 0, self.game.start(seed)
+        self._returns = self._state.returns
+        self.agents = list(self.possible_agents)
 
-class LudensAEC(_Agents, AECEnv):
+    def _apply(self, actions: Mapping[str, str]) -> dict[str, float]:
+        """Apply a joint action; returns the rewards of all seats."""
+        self._state.apply(actions)
+        before, self._returns = self._returns, self._state.returns
+        return {seat: value - before[seat] for seat, value in self._returns.items()}
+
+    @property
+    def _cut(self) -> bool:
+        """Whether the horizon is reached."""
+        return self._horizon is not None and self._steps >= self._horizon and not self._state.over
+
+    def _action(self, seat: str, number: Any) -> str | None:
+        """The name of an action; None where it is not legal."""
+        name = self._spaces.actions[seat][number]
+        return name if self._state.refusal(seat, name) is None else None
+
+
+class LudensAEC(_Seats, AECEnv):
     """A game as a PettingZoo AEC environment; seats that act together are asked one after the other."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        state = self._table.deal(seed)
-        self.agents = list(self.possible_agents)
+        self._deal(seed)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
@@ -138,29 +127,26 @@ class LudensAEC(_Agents, AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._pending: dict[str, str] = {}
         self._skip_agent_selection = None
-        self.agent_selection = state.to_act[0]
-
-    def observe(self, agent: str) -> Observation:
-        return self._table.observe(agent)
+        self.agent_selection = self._state.to_act[0]
 
     def step(self, action: Any) -> None:
-        agent, table = self.agent_selection, self._table
+        agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        table.steps += 1
-        name = table.action(agent, action)
+        self._steps += 1
+        name = self._action(agent, action)
         self.infos[agent] = {"illegal": True} if name is None else {}
         if name is not None:
             self._act(agent, name)
-        if table.cut:
+        if self._cut:
             self.truncations = dict.fromkeys(self.agents, True)
         self._accumulate_rewards()
 
     def _act(self, agent: str, name: str) -> None:
-        table, due = self._table, self._table.state.to_act
+        due = self._state.to_act
         if len(due) > 1:
             self._pending[agent] = name
             if len(self._pending) < len(due):
@@ -169,45 +155,42 @@ class LudensAEC(_Agents, AECEnv):
             actions, self._pending = self._pending, {}
         else:
             actions = {agent: name}
-        self.rewards = table.apply(actions)
-        if now := table.state.to_act:
+        self.rewards = self._apply(actions)
+        if now := self._state.to_act:
             self.agent_selection = now[0]
         else:
             self.terminations = dict.fromkeys(self.agents, True)
             self.agent_selection = self.agents[(self.agents.index(agent) + 1) % len(self.agents)]
 
     def render(self) -> Any:
-        return self._table.spaces.rendered(self._table.state, self.agent_selection, self.render_mode)
+        return self._spaces.rendered(self._state, self.agent_selection, self.render_mode)
 
 
-class LudensParallel(_Agents, ParallelEnv):
+class LudensParallel(_Seats, ParallelEnv):
     """A game as a PettingZoo Parallel environment: all seats give a number, those not to act are ignored."""
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        self._table.deal(seed)
-        self.agents = list(self.possible_agents)
-        return {agent: self._table.observe(agent) for agent in self.agents}, {a: {} for a in self.agents}
+        self._deal(seed)
+        return {agent: self.observe(agent) for agent in self.agents}, {a: {} for a in self.agents}
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        table, agents = self._table, self.agents
-        table.steps += 1
-        named = {seat: table.action(seat, actions[seat]) for seat in table.state.to_act}
-        legal = {seat: name for seat, name in named.items() if name is not None}
-        rewards = table.apply(legal) if len(legal) == len(named) else dict.fromkeys(agents, 0.0)
-        over, cut = table.state.over, table.cut
-        infos = {agent: {"illegal": True} if agent in named.keys() - legal.keys() else {} for agent in agents}
-        observations = {agent: table.observe(agent) for agent in agents}
+        agents = self.agents
+        self._steps += 1
+        names = {seat: self._action(seat, actions[seat]) for seat in self._state.to_act}
+        legal = {seat: name for seat, name in names.items() if name is not None}
+        rewards = self._apply(legal) if len(legal) == len(names) else dict.fromkeys(agents, 0.0)
+        over, cut = self._state.over, self._cut
+        infos = {agent: {"illegal": True} if agent in names.keys() - legal.keys() else {} for agent in agents}
+        observations = {agent: self.observe(agent) for agent in agents}
         if over or cut:
             self.agents = []
-        ended, stopped = dict.fromkeys(agents, over), dict.fromkeys(agents, cut)
-        return observations, rewards, ended, stopped, infos
+        return observations, rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, cut), infos
 
     def render(self) -> Any:
-        table = self._table
-        seat = next(iter(table.state.to_act), self.possible_agents[0])
-        return table.spaces.rendered(table.state, seat, self.render_mode)
+        seat = next(iter(self._state.to_act), self.possible_agents[0])
+        return self._spaces.rendered(self._state, seat, self.render_mode)
 
 
 def aec_env(game: Game | str, **options: Any) -> LudensAEC:

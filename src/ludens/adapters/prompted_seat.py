@@ -17,11 +17,11 @@ from ludens.agents import agent
 from ludens.agents.vlm import prompt
 from ludens.core.agent import Agent, Ask, Reply
 from ludens.core.ask import History
-from ludens.core.config import PlayConfig
+from ludens.core.config import PlayConfig, check_seat
 from ludens.core.episode import Episode
-from ludens.core.errors import AgentFailure, BadOption, UnknownName
+from ludens.core.errors import AgentFailure, BadOption
 from ludens.core.registry import make
-from ludens.core.view import Picture, RenderOptions
+from ludens.core.view import RenderOptions
 from ludens.loop import play
 from ludens.models.chat import Message
 from ludens.models.settings import PromptOptions
@@ -76,14 +76,11 @@ class PromptedSeat:
     ) -> None:
         self.game = make(game)
         self.seat = seat or self.game.seats[0]
-        for name in (self.seat, *(others or ())):
-            if name not in self.game.seats:
-                raise UnknownName(f"seat of {self.game.name}", name, self.game.seats)
-        self._others = {
-            name: agent((others or {}).get(name, "bot/random"), self.game)
-            for name in self.game.seats
-            if name != self.seat
-        }
+        specs = others or {}
+        for name in (self.seat, *specs):
+            check_seat(self.game, name)
+        other_seats = [name for name in self.game.seats if name != self.seat]
+        self._agents = {name: agent(specs.get(name, "bot/random"), self.game) for name in other_seats}
         self._options, self._config, self._render = options or PromptOptions(), config, render
         self._thread: Thread | None = None
         self.ask: Ask | None = None
@@ -127,7 +124,7 @@ class PromptedSeat:
     def _play(self, seed: int) -> None:
         players: dict[str, Agent] = {
             self.seat: _Outside(self._asks, self._replies, self._options),
-            **self._others,
+            **self._agents,
         }
         try:
             episode = asyncio.run(play(self.game, players, seed, render=self._render, config=self._config))
@@ -144,9 +141,3 @@ class PromptedSeat:
         elif isinstance(item, Exception):
             raise item
         return self.ask
-
-
-def words_and_pictures(message: Message) -> tuple[str, list[Picture]]:
-    """The text of a message, and its pictures."""
-    words = "\n\n".join(part for part in message.parts if isinstance(part, str))
-    return words, [part for part in message.parts if not isinstance(part, str)]

@@ -1,9 +1,9 @@
 """A game some of whose seats are played from outside. The loop is `ludens.loop.play`.
 
-At a `Table`, several seats are played at their own pace, on an event loop; agents fill the others, models
+At a `GameTable`, several seats are played at their own pace, on an event loop; agents fill the others, models
 included:
 
-    table = Table(make("hanabi"), ("player_0", "player_1"))
+    table = GameTable(make("hanabi"), ("player_0", "player_1"))
     ask = await table.turn("player_0")          # waits until the seat must act; None when the game is over
     tried = await table.act("player_0", "(Play 0)")
     tried.verdict                               # "ok", or "illegal" or "unreadable" with a reason
@@ -27,14 +27,14 @@ from typing import Any
 
 from ludens.agents import agent
 from ludens.core.agent import Agent, Ask, Reply
-from ludens.core.config import PlayConfig
+from ludens.core.config import PlayConfig, check_seat
 from ludens.core.episode import Episode, Try
 from ludens.core.errors import AgentFailure, BadOption, MoveError, UnknownName
 from ludens.core.game import Game
 from ludens.core.registry import make, preset_of
 from ludens.core.reply import read_action
 from ludens.core.state import State
-from ludens.core.sync import Interview, Question
+from ludens.core.sync import Interview, InterviewQuestion
 from ludens.core.view import RenderOptions, Sees, View, view_of
 from ludens.loop import Observer, play
 
@@ -47,17 +47,17 @@ class Chair(Agent):
 
     kind = "outside"
     unlimited_retries = True
-    table: Table = field(repr=False, compare=False, kw_only=True)
+    table: GameTable = field(repr=False, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.waits = True
 
     async def act(self, ask: Ask) -> Reply:
-        return await self.table._asked(ask)
+        return await self.table._ask(ask)
 
 
-def _named(ask: Ask, action: str) -> str:
+def _canonical_action(ask: Ask, action: str) -> str:
     """The canonical action for other spellings of it; what cannot be read is left to be refused."""
     if ask.legal.is_text or action in ask.legal:
         return action
@@ -67,7 +67,7 @@ def _named(ask: Ask, action: str) -> str:
         return action
 
 
-class Table(Observer):
+class GameTable(Observer):
     """One game at a time; several seats from outside, the others played by agents.
 
     Args:
@@ -92,8 +92,7 @@ class Table(Observer):
         record: Callable[[Episode], None] | None = None,
     ) -> None:
         for seat in seats:
-            if seat not in game.seats:
-                raise UnknownName(f"seat of {game.name}", seat, game.seats)
+            check_seat(game, seat)
         self.game, self.seats, self.render, self.seed = game, seats, render or RenderOptions(), seed
         self.sees, self._record = sees, record
         chair = Chair(table=self)
@@ -145,14 +144,14 @@ class Table(Observer):
                 observer=self,
             )
         )
-        self._task.add_done_callback(self._ended)
+        self._task.add_done_callback(self._finish)
 
-    def _ended(self, task: asyncio.Task[Episode]) -> None:
+    def _finish(self, task: asyncio.Task[Episode]) -> None:
         self._notify()
         if self._record is not None and not task.cancelled() and task.exception() is None:
             self._record(task.result())
 
-    async def _asked(self, ask: Ask) -> Reply:
+    async def _ask(self, ask: Ask) -> Reply:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._asks[ask.seat], self._replies[ask.seat] = ask, reply
         self._notify()
@@ -185,7 +184,7 @@ class Table(Observer):
             raise BadOption("the game is over." if self.over else f"{seat} is not to act now.")
         verdict: asyncio.Future[Try] = asyncio.get_running_loop().create_future()
         self._verdicts[seat] = verdict
-        self._replies.pop(seat).set_result(Reply(action=_named(ask, action)))
+        self._replies.pop(seat).set_result(Reply(action=_canonical_action(ask, action)))
         assert self._task is not None
         events: list[asyncio.Future[Any]] = [verdict, self._task]
         await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
@@ -211,7 +210,7 @@ class Outside(Agent):
     kind = "outside"
 
     async def act(self, ask: Ask) -> Reply:
-        reply: Reply = await Question(ask)
+        reply: Reply = await InterviewQuestion(ask)
         return reply
 
 
@@ -259,13 +258,12 @@ class Turns:
         self.game = make(game) if isinstance(game, str) else game
         self.seats = tuple(seats) or self.game.seats[:1]
         for seat in self.seats:
-            if seat not in self.game.seats:
-                raise UnknownName(f"seat of {self.game.name}", seat, self.game.seats)
+            check_seat(self.game, seat)
         self.render, self._config = render or RenderOptions(), config or PlayConfig()
         self._agents = others_of(self.game, self.seats, others)
-        for name, other in self._agents.items():
-            if other.waits:
-                raise BadOption(f"{name} cannot be played by {other.spec} here: only by bots.")
+        for name, player in self._agents.items():
+            if player.waits:
+                raise BadOption(f"{name} cannot be played by {player.spec} here: only by bots.")
         outside = Outside()
         outside.sees, outside.unlimited_retries = sees, patient
         self._agents |= dict.fromkeys(self.seats, outside)

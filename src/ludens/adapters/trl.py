@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ludens.adapters.prompted_seat import PromptedSeat, words_and_pictures
+from ludens.adapters.prompted_seat import PromptedSeat
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.view import RenderOptions
@@ -42,16 +42,16 @@ def environment(
     """
     render, config = RenderOptions(theme, size), PlayConfig(retries=retries)
 
-    class LudensEnvironment:
+    class GameEnvironment:
         def __init__(self) -> None:
             self._session = PromptedSeat(game, seat, others, options, config, render)
             self._seeds = 0
 
         def reset(self, seed: int | None = None, **row: Any) -> Content:
             """Begin the episode of this seed, or of the next one; returns rules and position."""
-            drawn = self._seeds if seed is None else int(seed)
-            self._seeds = drawn + 1
-            return self._shown(self._session.reset(drawn), rules=True)
+            episode_seed = self._seeds if seed is None else int(seed)
+            self._seeds = episode_seed + 1
+            return self._content(self._session.reset(episode_seed), rules=True)
 
         def look(self) -> Content:
             """
@@ -60,7 +60,7 @@ def environment(
             Returns:
                 The picture of the position, and what you are asked.
             """
-            return self._shown(self._session.ask)
+            return self._content(self._session.ask)
 
         def act(self, action: str) -> Content:
             """
@@ -74,23 +74,25 @@ def environment(
             """
             ask = self._session.ask
             if ask is None:
-                return self._shown(None)
-            return self._shown(self._session.reply(ask.format.write(action)))
+                return self._content(None)
+            return self._content(self._session.reply(ask.format.write(action)))
 
         def get_reward(self) -> float:
             """The return of the seat; 0 for an episode that is not over."""
             return self._session.reward
 
-        def _shown(self, ask: Ask | None, rules: bool = False) -> Content:
+        def _content(self, ask: Ask | None, rules: bool = False) -> Content:
             if ask is None:
                 return [{"type": "text", "text": "The game is over."}]
             messages = self._session.messages(ask)
             first = [m for m in messages[:1] if rules and m.role == "system"]
             content: Content = []
             for message in [*first, messages[-1]]:
-                words, pictures = words_and_pictures(message)
-                content += [{"type": "image", "image": p.image().convert("RGB")} for p in pictures]  # type: ignore[attr-defined]
-                content.append({"type": "text", "text": words})
+                content += [
+                    {"type": "image", "image": picture.image().convert("RGB")}  # type: ignore[attr-defined]
+                    for picture in message.pictures
+                ]
+                content.append({"type": "text", "text": message.text})
             return content
 
-    return LudensEnvironment
+    return GameEnvironment

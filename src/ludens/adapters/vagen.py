@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ludens.adapters.prompted_seat import PromptedSeat, words_and_pictures
+from ludens.adapters.prompted_seat import PromptedSeat
 from ludens.core.ask import Ask
 from ludens.core.config import PlayConfig
 from ludens.core.errors import UnknownName
@@ -85,8 +85,7 @@ def _observation(messages: list[Message]) -> dict[str, Any]:
     text: list[str] = []
     pictures: list[Any] = []
     for message in messages:
-        words, shown = words_and_pictures(message)
-        text += [*[IMAGE] * len(shown), words]
-        pictures += [picture.image().convert("RGB") for picture in shown]  # type: ignore[attr-defined]
-    seen: dict[str, Any] = {"obs_str": "\n".join(text)}
-    return seen | {"multi_modal_input": {IMAGE: pictures}} if pictures else seen
+        text += [*[IMAGE] * len(message.pictures), message.text]
+        pictures += [picture.image().convert("RGB") for picture in message.pictures]  # type: ignore[attr-defined]
+    observation: dict[str, Any] = {"obs_str": "\n".join(text)}
+    return observation | {"multi_modal_input": {IMAGE: pictures}} if pictures else observation

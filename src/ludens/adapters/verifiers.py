@@ -128,11 +128,10 @@ class SeatAgent(Agent):
 
 
 def _wire(message: Message) -> Any:
-    texts = [part for part in message.parts if isinstance(part, str)]
     if message.role == "system":
-        return SystemMessage(content="\n\n".join(texts))
+        return SystemMessage(content=message.text)
     if message.role == "assistant":
-        return AssistantMessage(content="\n\n".join(texts))
+        return AssistantMessage(content=message.text)
     parts = [
         {"type": "text", "text": part}
         if isinstance(part, str)
@@ -180,14 +179,14 @@ class LudensTaskset(vf.Taskset[LudensTask, LudensTasksetConfig]):  # type: ignor
             for number in range(config.episodes):
                 yield self._task(config.game, config.game, config.seed + number, seating, PlayConfig())
             return
-        known = {task.name: task for task in suite(config.suite).tasks}
-        for name in config.tasks or known:
-            if name not in known:
-                raise UnknownName(f"task of {config.suite}", name, known)
-            task = known[name]
+        tasks_by_name = {task.name: task for task in suite(config.suite).tasks}
+        for name in config.tasks or tasks_by_name:
+            if name not in tasks_by_name:
+                raise UnknownName(f"task of {config.suite}", name, tasks_by_name)
+            task = tasks_by_name[name]
             for index in range(min(task.episodes, config.episodes)):
                 seed, place = task.placed(index)
-                own = {seat: PLAYER if who == MODEL else who for seat, who in task.seatings[place].items()}
+                own = {seat: PLAYER if spec == MODEL else spec for seat, spec in task.seatings[place].items()}
                 yield self._task(name, task.game, config.seed + seed, self._seated(own), task.config)
 
     def _seated(self, seating: dict[str, str]) -> dict[str, str]:
@@ -247,11 +246,11 @@ class LudensEnv(vf.Env[LudensEnvConfig]):  # type: ignore[misc, unused-ignore]
         async with AsyncExitStack() as stack:
             players: dict[str, Agent] = {}
             interactions: dict[str, Any] = {}
-            for seat, who in data.seating.items():
-                if who not in (PLAYER, OPPONENT):
-                    players[seat] = agent(who, game)
+            for seat, player in data.seating.items():
+                if player not in (PLAYER, OPPONENT):
+                    players[seat] = agent(player, game)
                     continue
-                name = OPPONENT if who == OPPONENT else f"seat_{game.seats.index(seat) + 1}"
+                name = OPPONENT if player == OPPONENT else f"seat_{game.seats.index(seat) + 1}"
                 config = getattr(self.config, name)
                 interaction = await stack.enter_async_context(getattr(agents, name).interaction(task))
                 interactions[seat] = interaction

@@ -67,21 +67,21 @@ async def line(prompt: str) -> str:
     try:
         source = sys.stdin.fileno()
     except (OSError, ValueError):  # replaced by an object that is not a file
-        return _ended(sys.stdin.readline())
+        return _complete_line(sys.stdin.readline())
     while b"\n" not in _typed:
         await _readable(source)
         more = os.read(source, 65536)
         if not more:
             rest = bytes(_typed)
             _typed.clear()
-            return _ended(rest.decode(errors="replace"))
+            return _complete_line(rest.decode(errors="replace"))
         _typed.extend(more)
     first, _, rest = bytes(_typed).partition(b"\n")
     _typed[:] = rest
     return first.decode(errors="replace").rstrip("\r")
 
 
-def _ended(text: str) -> str:
+def _complete_line(text: str) -> str:
     if not text:
         raise EOFError
     return text.removesuffix("\n")
@@ -129,7 +129,7 @@ class Human(Agent):
 
     async def act(self, ask: Ask) -> Reply:
         async with lock():
-            _print(f"not accepted: {ask.refused[-1][1]}" if ask.refused else self._shown(ask))
+            _print(f"not accepted: {ask.refused[-1][1]}" if ask.refused else self._describe(ask))
             while True:
                 typed = await _human_typed(ask)
                 command = _command(typed, ask)
@@ -143,7 +143,7 @@ class Human(Agent):
                 except MoveError as error:
                     _print(f"not accepted: {error}")
 
-    def _shown(self, ask: Ask) -> str:
+    def _describe(self, ask: Ask) -> str:
         parts = [f"\n=== {ask.seat}, your move {ask.move + 1}"]
         if ask.move == 0:
             parts.insert(0, f"\n{ask.rules}\n\n{_COMMANDS}\n")
@@ -167,9 +167,9 @@ def typed_reply(typed: str, ask: Ask) -> Reply:
     return Reply(reply, _canonical(typed, ask))
 
 
-def form_reply(sent: str, form: Form) -> Reply:
+def form_reply(text: str, form: Form) -> Reply:
     """The reply of a person who answered with a form; `MoveError` where it is not filled in."""
-    answer = form.read(sent)
+    answer = form.read(text)
     return Reply(answer, answer if form.is_action else None)
 
 
@@ -256,14 +256,14 @@ def form_answer(form: Form, typed: str) -> str:
     """The action of what was typed; `MoveError` where it does not fit the form."""
     match form:
         case Select():
-            value: Any = [_named(name, form.labels) for name in _split(typed, ",")]
+            value: Any = [_name_of(name, form.labels) for name in _split(typed, ",")]
         case Fill():
             pairs = [part.partition("=") for part in _split(typed, ";\n")]
-            value = {_named(name, form.fields): text.strip() for name, _, text in pairs}
+            value = {_name_of(name, form.fields): text.strip() for name, _, text in pairs}
         case Plan():
             steps = [_step(form, step) for step in _split(typed, ";\n")]
-            said = [text for step in steps for text in step.pop("say", [])]
-            value = {"steps": [step for step in steps if step], "message": " ".join(said)}
+            messages = [text for step in steps for text in step.pop("say", [])]
+            value = {"steps": [step for step in steps if step], "message": " ".join(messages)}
         case Draw():
             value = [[_point(point) for point in path.split()] for path in _split(typed, ";\n")]
         case Matrix():
@@ -283,10 +283,10 @@ def _split(typed: str, separators: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _named(text: str, labels: Mapping[str, str]) -> str:
+def _name_of(text: str, labels: Mapping[str, str]) -> str:
     """The name that was typed, in its own spelling; what is unknown is left to the form."""
-    wanted = fold(text)
-    return next((name for name, label in labels.items() if wanted in (fold(name), fold(label))), text)
+    folded = fold(text)
+    return next((name for name, label in labels.items() if folded in (fold(name), fold(label))), text)
 
 
 def _example(form: Plan) -> str:
@@ -314,8 +314,8 @@ def _step(form: Plan, typed: str) -> dict[str, list[str]]:
         if fold(first) == "say":
             step.setdefault("say", []).append(rest)
             continue
-        robot, (command, _, objects) = _named(first, dict.fromkeys(form.robots, "")), rest.partition(" ")
-        command = _named(command, dict.fromkeys(form.commands, ""))
+        robot, (command, _, objects) = _name_of(first, dict.fromkeys(form.robots, "")), rest.partition(" ")
+        command = _name_of(command, dict.fromkeys(form.commands, ""))
         if command not in form.commands:
             raise Unreadable(f"{part!r} names no command.")
         step[robot] = [command, *_objects(objects, [names for _, names in form.commands[command]])]
@@ -324,14 +324,14 @@ def _step(form: Plan, typed: str) -> dict[str, list[str]]:
 
 def _objects(text: str, kinds: Iterable[Sequence[str]]) -> list[str]:
     """The objects of a command: names can have several words, so the longest that fits is taken."""
-    rest, found = fold(text), list[str]()
+    rest, objects = fold(text), list[str]()
     for names in kinds:
         fitting = [name for name in names if f"{rest} ".startswith(f"{fold(name)} ")]
         if not fitting:
-            return [*found, rest] if rest else found
-        found.append(max(fitting, key=len))
-        rest = rest[len(fold(found[-1])) :].strip()
-    return [*found, rest] if rest else found
+            return [*objects, rest] if rest else objects
+        objects.append(max(fitting, key=len))
+        rest = rest[len(fold(objects[-1])) :].strip()
+    return [*objects, rest] if rest else objects
 
 
 def _point(text: str) -> list[float]:

@@ -22,7 +22,7 @@ from ludens.models.trained import trained_remark
 
 _FILE = Path(__file__).parent / "templates" / "agent.md"
 FILTERED = "a content filter blocked the reply."
-"""What a model is told that may try again."""
+"""The reason that a model reads before it tries again."""
 
 
 def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
@@ -31,7 +31,7 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     released = ask.observation.system is not None
     if released and options.act == "tools":
         raise BadOption("this task sends the prompts of its dataset as they are: use act=text.")
-    messages = _as_released(ask, options) if released else _asked(ask, options, templates)
+    messages = _as_released(ask, options) if released else _own_prompt(ask, options, templates)
     if options.notes:
         notes = templates.fill("notes", notes=options.notes)
         first = messages[0] if messages[0].role == "system" else Message("system", ())
@@ -44,7 +44,7 @@ def prompt(ask: Ask, options: PromptOptions) -> list[Message]:
     return messages
 
 
-def _asked(ask: Ask, options: PromptOptions, templates: Templates) -> list[Message]:
+def _own_prompt(ask: Ask, options: PromptOptions, templates: Templates) -> list[Message]:
     # What never changes comes first, so that servers can cache it.
     messages = [Message("system", (_joined(templates.fill("system"), ask.rules),))]
     for exchange in _remembered(ask, options):
@@ -59,9 +59,9 @@ def _asked(ask: Ask, options: PromptOptions, templates: Templates) -> list[Messa
 
 def _as_released(ask: Ask, options: PromptOptions) -> list[Message]:
     """The prompt of a dataset: its system message and its question, and nothing of ours."""
-    seen = ask.observation
-    messages = [Message("system", (seen.system,))] if seen.system else []
-    return [*messages, Message("user", (*_pictures(seen, options), seen.notes))]
+    observation = ask.observation
+    messages = [Message("system", (observation.system,))] if observation.system else []
+    return [*messages, Message("user", (*_pictures(observation, options), observation.notes))]
 
 
 def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
@@ -72,12 +72,12 @@ def _remembered(ask: Ask, options: PromptOptions) -> tuple[Exchange, ...]:
 def _frames(ask: Ask, options: PromptOptions) -> list[tuple[Picture, ...]]:
     """The pictures of the latest moves, oldest first."""
     earlier = ask.history[-(options.frames - 1) :] if options.frames > 1 else ()
-    seen = [*(exchange.observation for exchange in earlier), ask.observation]
-    return [_pictures(one, options) for one in seen]
+    observations = [*(exchange.observation for exchange in earlier), ask.observation]
+    return [_pictures(one, options) for one in observations]
 
 
-def _pictures(seen: Observation, options: PromptOptions) -> tuple[Picture, ...]:
-    return tuple(p.blank() if options.blind else p for p in seen.images)
+def _pictures(observation: Observation, options: PromptOptions) -> tuple[Picture, ...]:
+    return tuple(p.blank() if options.blind else p for p in observation.images)
 
 
 def _question(ask: Ask, options: PromptOptions, templates: Templates, frames: int) -> str:
@@ -104,9 +104,9 @@ def _style(ask: Ask, options: PromptOptions, templates: Templates) -> str:
     return templates.fill(f"{options.style} message" if message else options.style)
 
 
-def _twin(seen: Observation, pictured: bool, options: PromptOptions) -> str:
+def _twin(observation: Observation, pictured: bool, options: PromptOptions) -> str:
     """The text twin; not beside the blank pictures of a blind model."""
-    return "" if options.blind and pictured else seen.text
+    return "" if options.blind and pictured else observation.text
 
 
 def _assistant(text: str, templates: Templates) -> Message:
@@ -125,7 +125,7 @@ _FILLED: dict[str, dict[str, str]] = {
     "notes": {"notes": ""},
     "refused": {"reason": "", "reply": ""},
 }
-_OTHER_STYLES = tuple(f"{style} {what}" for what in ("message", "tool") for style in STYLES)
+_OTHER_STYLES = tuple(f"{style} {target}" for target in ("message", "tool") for style in STYLES)
 _SECTIONS = ("system", *STYLES, *_OTHER_STYLES, *_FILLED, "silence", "earlier")
 
 
@@ -152,7 +152,7 @@ class Vlm(Agent):
         self.sees, self.tools = self.options.sees, self.options.act == "tools"
         if self.tools and not self.model.calls_tools:
             raise BadOption(f"{self.model.spec} makes no tool calls: use act=text.")
-        prompt_templates(self.options.overrides)  # wrong ones are found now
+        prompt_templates(self.options.overrides)  # raises now for wrong templates
 
     @property
     def spec(self) -> str:

@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "baselines": ("baselines:baselines", "Measure blind baselines and upper bounds of the tasks of a suite."),
     "data": ("data:data", "Build a dataset or a picture set; export and import picture sets."),
     "export": ("data:export", "Export a run or a question task to the format of another tool."),
-    "prepare": ("data:prepare", "Make in advance what the starts of a game take long for."),
+    "prepare": ("data:prepare", "Compute in advance what takes long when a game starts."),
     "train": ("train:train", "Train a model by playing, as a recipe says."),
     "models": ("lists:models", "List model providers; `models test SPEC` tests one."),
     "mcp": ("serving:mcp", "Serve seats of a game to MCP clients, such as coding agents."),

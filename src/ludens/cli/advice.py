@@ -43,16 +43,18 @@ def advice(plan: Plan, folder: Path, flags: str, words: Sequence[str], errors: S
     faults: dict[str, tuple[Fault, str]] = {}
     resumable = not errors
     for error in errors:
-        named = {name: fault for name in _models(plan) if (fault := fault_of(error, name)) is not None}
-        faults.update({name: (fault, error) for name, fault in named.items()})
-        resumable = resumable or not named
+        own_faults = {name: fault for name in _models(plan) if (fault := fault_of(error, name)) is not None}
+        faults.update({name: (fault, error) for name, fault in own_faults.items()})
+        resumable = resumable or not own_faults
     resume = _resume_hint(plan, folder, flags)
     if not faults:
         return resume
     command = _eval_command(plan, words, faults)
     again = "Finished episodes are saved, but to resume this run would fail in the same way"
-    other = f"to start a run that avoids this: {command}" if command else "use another model or other options"
-    return f"{again}; {other}" + (f"\n{resume}" if resumable else "")
+    remedy = (
+        f"to start a run that avoids this: {command}" if command else "use another model or other options"
+    )
+    return f"{again}; {remedy}" + (f"\n{resume}" if resumable else "")
 
 
 def _models(plan: Plan) -> list[str]:
@@ -93,7 +95,7 @@ def _eval_command(plan: Plan, words: Sequence[str], faults: dict[str, tuple[Faul
     if short_names([specs[name] for name in names]) != names:
         flags += [word for name in names for word in ("--name", name)]
     if all(old in text for old in entrants.values()):
-        specs = {name: str(_with(parse_spec(spec), modality=None)) for name, spec in specs.items()}
+        specs = {name: str(parse_spec(spec).with_options(modality=None)) for name, spec in specs.items()}
         flags += ["--modality", "text"]
     flags += [w for seat, old in plan.seated.items() for w in ("--seat", f"{seat}={changed.get(old, old)}")]
     flags += ["--no-blind-control"] if not plan.controls and not text else []
@@ -112,23 +114,20 @@ def _changed(settings: _Settings, fault: Fault, error: str) -> _Settings | None:
     spec = settings.spec
     pictures = spec.options.get("modality") != "text"
     if fault == "request":
-        named = [name for name in spec.options if re.search(rf"\b{re.escape(name)}\b", error)]
-        return replace(settings, spec=_with(spec, **dict.fromkeys(named))) if named else None
+        names = [name for name in spec.options if re.search(rf"\b{re.escape(name)}\b", error)]
+        return replace(settings, spec=spec.with_options(**dict.fromkeys(names))) if names else None
     if fault == "context" and "max_tokens" in spec.options and re.search(r"max_\w*tokens", error):
         context = _CONTEXT.search(error)
         limits = [int(context[1]) // 4] if context else []
         least = min([int(spec.options["max_tokens"]) // 2, *limits])
-        return replace(settings, spec=_with(spec, max_tokens=str(max(1, least))))
+        return replace(settings, spec=spec.with_options(max_tokens=str(max(1, least))))
     if fault in ("context", "many pictures", "large request") and {"memory", "frames"} & spec.options.keys():
-        return replace(settings, spec=_with(spec, memory=None, frames=None))
+        return replace(settings, spec=spec.with_options(memory=None, frames=None))
     if fault in ("context", "large pictures", "large request") and pictures and settings.size > _SMALLEST:
         return replace(settings, size=_SMALLEST)
-    return replace(settings, spec=_with(spec, modality="text", blind=None), text=True) if pictures else None
-
-
-def _with(spec: Spec, **options: str | None) -> Spec:
-    merged = {**spec.options, **options}
-    return replace(spec, options={name: value for name, value in merged.items() if value is not None})
+    if not pictures:
+        return None
+    return replace(settings, spec=spec.with_options(modality="text", blind=None), text=True)
 
 
 def _with_text(plan: Plan) -> list[str]:

@@ -7,13 +7,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ludens.cli.arguments import Allowed, Flag, Size, Theme, Whole, Words, at_least, render_options
-from ludens.cli.eval import STOPPED_EARLY, ExecutionOptions, default_folder, execute_run
-from ludens.cli.output import aside, console, write_file
+from ludens.cli.eval import (
+    STOPPED_EARLY,
+    ExecutionOptions,
+    PromptFlags,
+    default_folder,
+    execute_run,
+    show_results,
+)
+from ludens.cli.output import aside
 from ludens.core.episode import Usage
 from ludens.core.errors import AgentFailure, BadFile, BadOption
 from ludens.core.plain import plural
@@ -31,8 +38,7 @@ from ludens.run.arena.reflect import (
     write_notes,
 )
 from ludens.run.plan import Entrants, Plan, entrants_of, make_plan
-from ludens.run.report import load_results, main_tables, render
-from ludens.run.report.table import plain
+from ludens.run.report import load_results
 from ludens.run.store import Store, read_plan
 from ludens.run.trust import plan_accesses
 from ludens.suites.arena import NAME, arena_of
@@ -57,13 +63,7 @@ def arena(
     out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Literal["image", "text", "both"] | None = None,
-    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
-    style: Literal["direct", "cot", "explain"] | None = None,
-    frames: Whole | None = None,
-    memory: Literal["none", "last", "all"] | None = None,
-    templates: Path | None = None,
-    preset: str = "",
+    prompts: PromptFlags | None = None,
     allow: Allowed = (),
     options: ExecutionOptions | None = None,
 ) -> int:
@@ -88,33 +88,28 @@ def arena(
         certainty: How certain the order must be with --adaptive.
         seed: Added to the seed of every episode.
         out: Folder of the run; runs/arena-...-TIME by default.
-        modality: What models see: pictures, text, or both; by default what the game offers.
-        blind_control: Each model that looks at pictures also takes part with blank ones; this is the default.
-        style: Answer directly (default), reason first, or answer and explain.
-        frames: Number of latest observations shown as pictures; 1 by default.
-        memory: Earlier exchanges kept in the prompt; none by default.
-        templates: Folder with your own templates: agent.md, GAME.md.
-        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
-    values = {"modality": modality, "style": style, "frames": frames, "memory": memory}
-    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
-    own = str(templates.resolve()) if templates else ""
-    specs = [*model, *(checkpoint_specs(checkpoints) if checkpoints else {})]
+    prompts, execution = prompts or PromptFlags(), options or ExecutionOptions()
+    steps = checkpoint_specs(checkpoints) if checkpoints else {}
+    specs = [*model, *steps]
     if not name:
         refuse_repeated(specs)
     elif len(name) != len(model):
         raise BadOption(f"there are {len(model)} models but {len(name)} names: name all of them or none.")
-    names = [*(name or ()), *(checkpoint_specs(checkpoints).values() if checkpoints else ())]
-    if names and not name:
-        names = [*entrants_of(model).specs, *names]
-    entrants = entrants_of(
-        specs, names, prompt_options, templates=own, preset=preset, blind_control=blind_control
-    )
-    execution = options or ExecutionOptions()
+    if steps and not name:
+        name = tuple(entrants_of(model).specs)
+    entrants = prompts.entrants(specs, [*name, *steps.values()])
     if into is not None:
-        fixed = {"games": games, "--rounds": rounds, "--anchor": anchor, "--listed": listed, "--out": out}
-        if given := [flag for flag, value in fixed.items() if value] + (["--adaptive"] if adaptive else []):
-            raise BadOption(f"{given[0]} of an arena cannot change: drop it, or start another arena.")
+        fixed = {
+            "games": games,
+            "--rounds": rounds,
+            "--anchor": anchor,
+            "--listed": listed,
+            "--out": out,
+            "--adaptive": adaptive,
+        }
+        if flag := next((flag for flag, value in fixed.items() if value), ""):
+            raise BadOption(f"{flag} of an arena cannot change: drop it, or start another arena.")
         plan = extended(into, entrants, allow)
         return execute_run(plan, into, lambda: Store.extend(into, plan), execution)
     render = render_options(theme, size)
@@ -125,33 +120,32 @@ def arena(
         raise BadOption("an arena needs at least two entrants: add another --model.")
     if not 0 < certainty < 1:
         raise BadOption(f"--certainty must be between 0 and 1, not {certainty:g}.")
-    chosen = {
+    settings = {
         "games": games,
         "rounds": str(at_least("--rounds", rounds, 1)) if rounds is not None else "",
         "anchor": str(parse_spec(anchor)) if anchor else "",
         "listed": listed or "",
         "adaptive": f"{certainty:g}" if adaptive else "",
     }
-    suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
-    settings = arena_of(suite)
-    assert settings is not None
-    folder = out or default_folder(NAME, [one for one in entrants.specs if one not in entrants.controls])
+    suite = str(Spec(NAME, None, {key: value for key, value in settings.items() if value}))
+    declared = arena_of(suite)
+    assert declared is not None
+    players = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
+    folder = out or default_folder(NAME, entrants)
+    common: dict[str, Any] = {
+        "seed": seed,
+        "theme": render.theme,
+        "size": render.size,
+        "templates": prompts.folder,
+    }
     if reflect:
         if adaptive:
             raise BadOption("--reflect and --adaptive cannot be combined.")
-        chosen["against"] = settings.anchor
-        suite = str(Spec(NAME, None, {key: value for key, value in chosen.items() if value}))
-        writers = {one: spec for one, spec in entrants.specs.items() if one not in entrants.controls}
-        rest = (reflect, settings.rounds, notes_length, seed, render.theme, render.size, own)
-        return Reflection(suite, writers, *rest).play(folder, execution)
+        suite = str(parse_spec(suite).with_options(against=declared.anchor))
+        reflection = Reflection(suite, players, reflect, declared.rounds, notes_length, **common)
+        return reflection.play(folder, execution)
     plan = make_plan(
-        suite,
-        with_anchor(entrants.specs, settings.anchor),
-        seed=seed,
-        theme=render.theme,
-        size=render.size,
-        templates=own,
-        controls=entrants.controls,
+        suite, with_anchor(entrants.specs, declared.anchor), controls=entrants.controls, **common
     )
     return execute_run(plan, folder, lambda: Store.create(folder, plan), execution)
 
@@ -186,9 +180,9 @@ def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
         if name in plan.entrants:
             raise BadOption(f"an entrant {name!r} takes part already: give the new one another --name.")
         if spec in plan.entrants.values():
-            before = next(known for known, own in plan.entrants.items() if own == spec)
+            before = next(entrant for entrant, own in plan.entrants.items() if own == spec)
             raise BadOption(f"{spec} takes part already, as {before!r}.")
-    made = make_plan(
+    new = make_plan(
         plan.suite,
         {**plan.entrants, **entrants.specs},
         seed=plan.seed,
@@ -197,7 +191,7 @@ def extended(folder: Path, entrants: Entrants, allow: Sequence[str]) -> Plan:
         templates=plan.templates,
         controls={**plan.controls, **entrants.controls},
     )
-    return replace(plan, entrants=made.entrants, controls=made.controls, template_hashes=made.template_hashes)
+    return replace(plan, entrants=new.entrants, controls=new.controls, template_hashes=new.template_hashes)
 
 
 def checkpoint_specs(folder: Path) -> dict[str, str]:
@@ -257,7 +251,7 @@ class Reflection:
                 break
             versions = self._versions(folder, number)
             code = self._run(folder / f"held-out-{number}", versions, 0, options)
-        self._show(folder)
+        show_results(folder, sorted(path.parent for path in folder.glob("held-out-*/run.json")))
         return code
 
     def _versions(self, folder: Path, number: int) -> dict[str, str]:
@@ -275,30 +269,22 @@ class Reflection:
         plan = make_plan(
             self.suite, specs, seed=self.seed + offset, theme=theme, size=self.size, templates=self.templates
         )
-        left = remaining(options, spent(folder.parent))
-        if left is None:
+        rest = remaining(options, spent(folder.parent))
+        if rest is None:
             aside("ludens: the budget is spent; to continue, repeat the command with a higher limit.")
             return STOPPED_EARLY
-        return execute_run(plan, folder, lambda: Store.create(folder, plan), left, show=False)
+        return execute_run(plan, folder, lambda: Store.create(folder, plan), rest, show=False)
 
     def _reflect(self, folder: Path, number: int, specs: Mapping[str, str]) -> None:
-        known = read_notes(folder)
+        notes = read_notes(folder)
         rows = {row.name: row for row in load_results([folder / f"practice-{number}"]).suites[0].rows}
         for name in self.specs:
-            if (name, number) in known:
+            if (name, number) in notes:
                 continue
             version = version_name(name, number - 1)
             text, usage = asyncio.run(write_notes(specs[version], practised(rows[version]), self.length))
             append_notes(folder, Notes(name, number, text, usage))
             aside(f"{name} wrote notes of {plural(len(text), 'character')} after round {number}.")
-
-    def _show(self, folder: Path) -> None:
-        runs = sorted(path.parent for path in folder.glob("held-out-*/run.json"))
-        results = load_results(runs)
-        write_file(folder / "report.html", render(results, "html"))
-        print(plain(main_tables(results), console().width))
-        names = " ".join(map(str, runs))
-        print(f"Open {folder / 'report.html'}, or run `ludens report {names}` for details.")
 
 
 def spent(folder: Path) -> Usage:
@@ -312,11 +298,11 @@ def spent(folder: Path) -> Usage:
     return total
 
 
-def remaining(options: ExecutionOptions, used: Usage) -> ExecutionOptions | None:
+def remaining(options: ExecutionOptions, usage: Usage) -> ExecutionOptions | None:
     """The options with the budget that is left; None if a limit is reached."""
-    calls = None if options.max_calls is None else options.max_calls - used.calls
-    tokens = None if options.max_tokens is None else options.max_tokens - used.tokens
-    cost = None if options.max_cost is None else options.max_cost - (used.cost or 0.0)
+    calls = None if options.max_calls is None else options.max_calls - usage.calls
+    tokens = None if options.max_tokens is None else options.max_tokens - usage.tokens
+    cost = None if options.max_cost is None else options.max_cost - (usage.cost or 0.0)
     if any(limit is not None and limit <= 0 for limit in (calls, tokens, cost)):
         return None
     return replace(options, max_calls=calls, max_tokens=tokens, max_cost=cost)

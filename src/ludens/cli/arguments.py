@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, Token
@@ -10,7 +10,8 @@ from cyclopts.help import DefaultFormatter, HelpPanel, InlineText
 from rich.text import Text
 
 from ludens.core.agent import Agent
-from ludens.core.errors import BadOption, UnknownName
+from ludens.core.config import check_seat
+from ludens.core.errors import BadOption
 from ludens.core.game import Game
 from ludens.core.plain import shorten
 from ludens.core.registry import make
@@ -101,23 +102,23 @@ def render_options(theme: str, size: int) -> RenderOptions:
     return RenderOptions(theme, size)
 
 
-def seat_of(game: Game, seat: str) -> str:
-    if seat not in game.seats:
-        raise UnknownName(f"seat of {game.name}", seat, game.seats)
-    return seat
+def seat_specs(game: Game, words: Sequence[str], example: str) -> dict[str, str]:
+    """Seat to spec from `--seat` words; what the specs name is imported."""
+    from ludens.agents import import_agent
 
-
-def agents_of(game: Game, seats: Sequence[str]) -> dict[str, Agent]:
-    """Make the agent of every seat from `--seat` words; other seats get the default agent."""
-    from ludens.agents import agent, import_agent
-
-    named = {
-        seat_of(game, seat): spec for seat, spec in pairs(seats, "--seat", f"{game.seats[0]}=human").items()
-    }
-    for spec in named.values():
+    specs = pairs(words, "--seat", example)
+    for seat, spec in specs.items():
+        check_seat(game, seat)
         import_agent(spec)
+    return specs
+
+
+def agents_of(game: Game, seats: Iterable[str], specs: Mapping[str, str]) -> dict[str, Agent]:
+    """The agents of these seats; a seat without a spec gets the default agent."""
+    from ludens.agents import agent
+
     models: dict[str, Model] = {}
-    return {seat: agent(named.get(seat, DEFAULT_AGENT), game, models) for seat in game.seats}
+    return {seat: agent(specs.get(seat, DEFAULT_AGENT), game, models) for seat in seats}
 
 
 def at_least(flag: str, value: int, low: int) -> int:

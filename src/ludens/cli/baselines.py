@@ -69,15 +69,15 @@ def baselines(
         scores = read_stored(order)
         if scores is not None and (not search or scores.searched > budget or scores.searched == budget > 0):
             results[order] = scores
-    missing = [order for order in ordered if order not in results]
-    if missing:
-        aside(f"{'searching' if search else 'measuring'} {plural(len(missing), 'task')} ...")
+    todo = [order for order in ordered if order not in results]
+    if todo:
+        aside(f"{'searching' if search else 'measuring'} {plural(len(todo), 'task')} ...")
     searches: list[tuple[BaselineOrder, Search]] = []
     failed = False
-    for number, (order, result) in enumerate(_made(missing, workers or cores(), search, budget, again), 1):
+    for number, (order, result) in enumerate(_measure(todo, workers or cores(), search, budget, again), 1):
         if isinstance(result, str):
             failed = True
-            aside(f"{number}/{len(missing)} {order.suite} {order.task}: not measured: {result}")
+            aside(f"{number}/{len(todo)} {order.suite} {order.task}: not measured: {result}")
             continue
         if not isinstance(result, TaskReferences):
             searches.append((order, result))
@@ -85,7 +85,7 @@ def baselines(
         results[order] = result
         if order.file is not None and (write or out):
             write_references(order.file, {order.key: result})
-        aside(f"{number}/{len(missing)} {order.suite} {order.task}")
+        aside(f"{number}/{len(todo)} {order.suite} {order.task}")
     if all and write and not (tasks or out):
         for file in {order.file for order in ordered if order.file is not None and order.file.is_file()}:
             keep_references(file, [order.key for order in ordered if order.file == file])
@@ -112,14 +112,14 @@ def _suites(names: Sequence[str], all: bool) -> Mapping[str, Suite]:
     return suites
 
 
-def _made(
-    missing: Sequence[BaselineOrder], workers: int, search: bool, budget: int, again: bool
+def _measure(
+    todo: Sequence[BaselineOrder], workers: int, search: bool, budget: int, again: bool
 ) -> Iterator[tuple[BaselineOrder, TaskReferences | Search | str]]:
 
     if search:
-        yield from search_all(missing, workers, budget, again, aside)
+        yield from search_all(todo, workers, budget, again, aside)
     else:
-        yield from measure_all(missing, workers)
+        yield from measure_all(todo, workers)
 
 
 def _task(order: BaselineOrder, suites: Mapping[str, Suite]) -> Task:

@@ -51,39 +51,39 @@ def bench(
     functions = {name: bench_of(name) for name in names or DEFAULT}
     if against is not None:
         return _compare(functions, seconds, against, json)
-    measured: dict[str, list[Row]] = {}
+    rows_by_name: dict[str, list[Row]] = {}
     for name, measure in functions.items():
         aside(f"measuring {name} ...")
-        measured[name] = []
+        rows_by_name[name] = []
         for row in measure(seconds, **({} if size is None else {"size": size})):
-            measured[name].append(row)
+            rows_by_name[name].append(row)
             if size is not None:  # a large model takes minutes
                 aside("  ".join(_cells(row)))
         if not json:
-            _print(name, measure, measured[name], "ours / this")
-    missed = [row.what for rows in measured.values() for row in rows if row.misses_target]
-    return _finish(measured, missed, "target", json)
+            _print(name, measure, rows_by_name[name], "ours / this")
+    missed = [row.what for rows in rows_by_name.values() for row in rows if row.misses_target]
+    return _finish(rows_by_name, missed, "target", json)
 
 
 def _compare(functions: Mapping[str, Bench], seconds: float, commit: str, json: bool) -> int:
     from benchmarks.against import TOLERANCE, checkout, compare
 
-    measured: dict[str, list[Row]] = {}
+    rows_by_name: dict[str, list[Row]] = {}
     with checkout(commit) as tree:
         for name, measure in functions.items():
             aside(f"measuring {name} here and at {commit}, in turns ...")
-            measured[name] = compare(name, seconds, tree, commit)
+            rows_by_name[name] = compare(name, seconds, tree, commit)
             if not json:
-                _print(name, measure, measured[name], f"ours / {commit}")
-    every = [row for rows in measured.values() for row in rows]
+                _print(name, measure, rows_by_name[name], f"ours / {commit}")
+    every = [row for rows in rows_by_name.values() for row in rows]
     missed = [row.what for row in every if row.ratio is not None and row.ratio < TOLERANCE]
-    return _finish(measured, missed, f"{TOLERANCE:.0%} of {commit}", json)
+    return _finish(rows_by_name, missed, f"{TOLERANCE:.0%} of {commit}", json)
 
 
-def _finish(measured: Mapping[str, Sequence[Row]], missed: Sequence[str], target: str, json: bool) -> int:
+def _finish(rows_by_name: Mapping[str, Sequence[Row]], missed: Sequence[str], target: str, json: bool) -> int:
     """Print JSON where it is wanted, and what was missed; returns the exit status."""
     if json:
-        json_out({name: [asdict(row) for row in rows] for name, rows in measured.items()})
+        json_out({name: [asdict(row) for row in rows] for name, rows in rows_by_name.items()})
     if missed:
         aside(f"below the {target}: {'; '.join(missed)}")
     return 1 if missed else 0

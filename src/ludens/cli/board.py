@@ -50,20 +50,20 @@ def pack(
     progress = _Progress()
     proof = pack_run(run, file, key=key, workers=workers, on_progress=progress.show)
     progress.close()
-    made = proof.pack
+    content = proof.pack
     if json:
         return json_out({"file": str(file), **_facts(proof)})
-    signed = f", signed with the key {made.signed_by}" if made.signed_by else ", not signed"
-    print(f"{plural(made.head.episodes, 'episode')} in {file}: {made.bytes / 1e6:,.2f} MB{signed}.")
-    print(f"digest {made.digest}")
+    signed = f", signed with the key {content.signed_by}" if content.signed_by else ", not signed"
+    print(f"{plural(content.head.episodes, 'episode')} in {file}: {content.bytes / 1e6:,.2f} MB{signed}.")
+    print(f"digest {content.digest}")
 
 
 def verify_file(file: Path, keys: Path | None, workers: int | None, json: bool) -> int:
     """Verify a pack, and print what is proven and what must be trusted."""
-    known, progress = read_keys(keys) if keys else None, _Progress()
+    signers, progress = read_keys(keys) if keys else None, _Progress()
     try:
         with TemporaryDirectory(prefix="ludens-") as folder:
-            proof = verify_pack(file, Path(folder), keys=known, workers=workers, on_progress=progress.show)
+            proof = verify_pack(file, Path(folder), keys=signers, workers=workers, on_progress=progress.show)
     finally:
         progress.close()
     code = DONE if proof.ok else FAILED
@@ -108,8 +108,8 @@ def _facts(proof: PackProof) -> dict[str, object]:
 class _Progress(ProgressLine):
     def show(self, result: RunVerification | str, last: bool = False) -> None:
         if isinstance(result, RunVerification):
-            done = result.episodes + len(result.failures)
-            result = f"{done:,}/{result.total:,} episodes"
+            count = result.episodes + len(result.failures)
+            result = f"{count:,}/{result.total:,} episodes"
         super().show(result, last)
 
 
@@ -142,7 +142,7 @@ def board(
         raise BadOption(f"there is no folder {str(folder)!r}.")
     import_suite(suite or "")
     check_out(out)
-    known, progress = read_keys(keys) if keys else None, ProgressLine()
+    signers, progress = read_keys(keys) if keys else None, ProgressLine()
 
     def show(file: Path, result: RunVerification) -> None:
         progress.show(f"{file.name}: {result.episodes + len(result.failures):,}/{result.total:,} episodes")
@@ -150,7 +150,7 @@ def board(
     with TemporaryDirectory(prefix="ludens-") as runs:
         try:
             submissions = read_submissions(
-                folder, Path(runs), keys=known, skip=skip, workers=workers, on_progress=show
+                folder, Path(runs), keys=signers, skip=skip, workers=workers, on_progress=show
             )
         finally:
             progress.close()

@@ -62,8 +62,8 @@ def report() -> dict[str, Any]:
         for name, (purpose, packages) in EXTRAS.items()
     }
     for name, extra in extras.items():
-        missing = [package for package, version in extra["packages"].items() if version is None]  # type: ignore[attr-defined]
-        extra["install"] = f"pip install 'ludens[{name}]'" if missing else ""
+        absent_packages = [package for package, version in extra["packages"].items() if version is None]  # type: ignore[attr-defined]
+        extra["install"] = f"pip install 'ludens[{name}]'" if absent_packages else ""
     return {
         "ludens": __version__,
         "python": platform.python_version(),

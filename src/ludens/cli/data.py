@@ -1,5 +1,5 @@
-"""`ludens data`, `export` and `prepare`: datasets of questions, picture sets, runs for other tools, and what
-the starts of a game take long for."""
+"""`ludens data`, `export` and `prepare`: datasets of questions, picture sets, runs for other tools, and data
+that games need when they start."""
 
 from __future__ import annotations
 
@@ -110,16 +110,16 @@ def _describe(pictures: PictureSet) -> dict[str, Any]:
 class _SetProgress:
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._line = name, total, ProgressLine()
-        self._started, self._before = monotonic(), -1
+        self._start, self._before = monotonic(), -1
 
-    def __call__(self, done: int) -> None:
-        self._before = done if self._before < 0 else self._before
-        count, seconds = done - self._before, monotonic() - self._started
-        text = f"{self._name}: {done:,} of {self._total:,}"
-        if count and done < self._total:
-            left = duration(seconds / count * (self._total - done))
-            text += f", {3600 * count / seconds:,.0f} an hour, {left} left"
-        self._line.show(text, last=done == self._total)
+    def __call__(self, number: int) -> None:
+        self._before = number if self._before < 0 else self._before
+        count, seconds = number - self._before, monotonic() - self._start
+        text = f"{self._name}: {number:,} of {self._total:,}"
+        if count and number < self._total:
+            rest = duration(seconds / count * (self._total - number))
+            text += f", {3600 * count / seconds:,.0f} an hour, {rest} left"
+        self._line.show(text, last=number == self._total)
 
 
 def prepare(
@@ -130,7 +130,7 @@ def prepare(
     n: Annotated[Whole, Parameter(name=["-n", "--seeds"])] = 500,
     workers: Whole = 0,
 ) -> None:
-    """Make in advance what the starts of a game take long for, such as the labels of VIKI's scenes.
+    """Compute in advance what takes long when a game starts, such as the labels of VIKI's scenes.
 
     It goes to LUDENS_DATA or the user's cache folder. A recipe names the seeds of all its games.
 
@@ -229,28 +229,28 @@ def _makes_pictures(name: str) -> bool:
 _ACTIONS = ("check", "export", "import", "list")
 
 
-def _act(action: str, what: str | None, out: Path | None, json: bool) -> None:
-    if what is None:
+def _act(action: str, target: str | None, out: Path | None, json: bool) -> None:
+    if target is None:
         example = "FOLDER" if action == "import" else "SET"
         raise BadOption(f"missing argument, as in: ludens data {action} {example}.")
     if action == "check":
-        return _check_set(what, json)
+        return _check_set(target, json)
     if action == "import":
-        return _import_set(what, out, json)
+        return _import_set(target, out, json)
     if out is None:
         raise BadOption("missing option --out.")
-    return _export_set(what, out, json)
+    return _export_set(target, out, json)
 
 
 def _questions(
     name: str, n: int, seed: int, run: Path | None, render: RenderOptions, out: Path, json: bool
 ) -> None:
-    suite, _, what = name.partition("/")
-    if not what:
+    suite, _, game = name.partition("/")
+    if not game:
         raise BadOption(f"a dataset is named SUITE/GAME, for example vs-bench/hanabi, not {name!r}.")
     check_folder(out)
     aside(f"building {n} samples of {name} ...")
-    dataset = build_dataset(suite, DatasetOrder(what, n, seed, render, run))
+    dataset = build_dataset(suite, DatasetOrder(game, n, seed, render, run))
     if not json:
         columns = ("variable", "value", "samples", "share %", "target %")
         table(dataset.name, columns, _rows(dataset.shares, n), columns[2:])

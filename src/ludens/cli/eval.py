@@ -39,13 +39,13 @@ from ludens.core.errors import BadFile, BadOption, MissingExtra, UsageError
 from ludens.core.plain import plural
 from ludens.core.policy import Setter, permit
 from ludens.core.processes import cores
-from ludens.core.spec import Spec, parse_spec
+from ludens.core.spec import parse_spec
 from ludens.models.ledger import Budget
 from ludens.run.arena.adaptive import AdaptiveSource
 from ludens.run.engine import Engine, RunResult, default_workers, make_executor
 from ludens.run.estimate import CostEstimate, estimate, unpriced_models
 from ludens.run.jobs import JobRunner, combine_errors
-from ludens.run.plan import HELD_BACK, MAX_SAMPLES, Job, Plan, entrants_of, make_plan
+from ludens.run.plan import HELD_BACK, MAX_SAMPLES, Entrants, Job, Plan, entrants_of, make_plan
 from ludens.run.progress import ProgressDisplay
 from ludens.run.report import load_results, main_tables, render
 from ludens.run.report.table import plain
@@ -93,9 +93,9 @@ class ExecutionOptions:
             check_tracker(self.track)
         at_least("--concurrency", self.concurrency, 1)
         at_least("--workers", self.workers or 0, 0)
-        here = cores()
+        count = cores()
         most, where = (
-            (10_000, "a cluster") if self.ray else (max(16, 4 * here), f"a machine with {here} cores")
+            (10_000, "a cluster") if self.ray else (max(16, 4 * count), f"a machine with {count} cores")
         )
         if (self.workers or 0) > most:
             raise BadOption(f"--workers must be at most {most} on {where}, not {self.workers}.")
@@ -122,6 +122,53 @@ class ExecutionOptions:
         return Budget(self.max_calls, self.max_tokens, self.max_cost, self.max_hours)
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class PromptFlags:
+    """How the models of a run are prompted."""
+
+    modality: Literal["image", "text", "both"] | None = None
+    """What models see: pictures, text, or both; by default what the game offers."""
+    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None
+    """Each model that looks at pictures also plays with blank ones; this is the default."""
+    style: Literal["direct", "cot", "explain"] | None = None
+    """Answer directly (default), reason first, or answer and explain."""
+    frames: Whole | None = None
+    """Number of latest observations shown as pictures; 1 by default."""
+    memory: Literal["none", "last", "all"] | None = None
+    """Earlier exchanges kept in the prompt; none by default."""
+    templates: Path | None = None
+    """Folder with your own templates: agent.md, GAME.md."""
+    preset: str = ""
+    """Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of templates, as plans name it."""
+        return str(self.templates.resolve()) if self.templates else ""
+
+    def entrants(
+        self, specs: Sequence[str], names: Sequence[str], blind: bool = False, act: str | None = None
+    ) -> Entrants:
+        values = {
+            "modality": self.modality,
+            "blind": "true" if blind else None,
+            "style": self.style,
+            "frames": self.frames,
+            "memory": self.memory,
+            "act": act,
+        }
+        options = {option: str(value) for option, value in values.items() if value is not None}
+        return entrants_of(
+            specs,
+            names,
+            options,
+            templates=self.folder,
+            preset=self.preset,
+            blind_control=self.blind_control,
+        )
+
+
 def execute_run(
     plan: Plan,
     folder: Path,
@@ -138,8 +185,8 @@ def execute_run(
     if _has_person(plan) and (options.workers or options.ray is not None):
         raise BadOption("a person plays in this process: drop --workers and --ray.")
     playable = _playable(plan, options)
-    done, _ = read_progress(folder)
-    jobs = [job for job in playable.jobs if job.key not in done]
+    done_keys, _ = read_progress(folder)
+    jobs = [job for job in playable.jobs if job.key not in done_keys]
     budget = options.budget
     estimate = _confirm(playable, jobs, options, budget)
     hint = partial(advice, plan, folder, options.flags, options.words)
@@ -272,8 +319,10 @@ def _amounts(usage: Usage, budget: Budget) -> str:
     return " and ".join(parts)
 
 
-def show_results(folder: Path) -> None:
-    results = load_results([folder])
+def show_results(folder: Path, runs: Sequence[Path] | None = None) -> None:
+    """Print the tables of a run, or of several, and write their page into the folder."""
+    runs = [folder] if runs is None else runs
+    results = load_results(runs)
     page, failure = folder / "report.html", None
     try:  # before the table, whose reader (`head`, a pager) may close the pipe
         write_file(page, render(results, "html"))
@@ -282,7 +331,7 @@ def show_results(folder: Path) -> None:
     print(plain(main_tables(results), console().width))
     if failure is not None:
         raise failure
-    print(f"Open {page}, or run `ludens report {quote(str(folder))}` for details.")
+    print(f"Open {page}, or run `ludens report {' '.join(quote(str(run)) for run in runs)}` for details.")
 
 
 def eval_(
@@ -302,15 +351,9 @@ def eval_(
     out: Path | None = None,
     theme: Theme = "classic",
     size: Size = 512,
-    modality: Literal["image", "text", "both"] | None = None,
     blind: Flag = False,
-    blind_control: Annotated[bool | None, Parameter(show_default=False)] = None,
-    style: Literal["direct", "cot", "explain"] | None = None,
-    frames: Whole | None = None,
-    memory: Literal["none", "last", "all"] | None = None,
+    prompts: PromptFlags | None = None,
     act: Literal["text", "tools"] | None = None,
-    templates: Path | None = None,
-    preset: str = "",
     options: ExecutionOptions | None = None,
 ) -> int:
     """Evaluate models or bots on a suite; print a table and write a report. Resumable, with budgets.
@@ -329,15 +372,8 @@ def eval_(
         seed: Added to the seed of every episode.
         held_back: Play seeds that are kept for a last evaluation: nothing is trained or tried on them.
         out: Folder of the run; runs/SUITE-MODEL-TIME by default.
-        modality: What models see: pictures, text, or both; by default what the game offers.
         blind: Show models blank pictures of the same size.
-        blind_control: Also evaluate each model that looks at pictures with blank ones; this is the default.
-        style: Answer directly (default), reason first, or answer and explain.
-        frames: Number of latest observations shown as pictures; 1 by default.
-        memory: Earlier exchanges kept in the prompt; none by default.
         act: Models reply in text (default), or through a tool call of their API.
-        templates: Folder with your own templates: agent.md, GAME.md.
-        preset: Sampling settings of a paper, for all models: vs-bench or vs-bench-reasoning.
     """
     render = render_options(theme, size)
     at_least("--limit", limit, 0)
@@ -345,26 +381,14 @@ def eval_(
         raise BadOption("give --seed or --held-back, not both.")
     if not 1 <= samples <= MAX_SAMPLES:
         raise BadOption(f"--samples must be 1 to {MAX_SAMPLES}, not {samples}.")
-    values = {
-        "modality": modality,
-        "blind": "true" if blind else None,
-        "style": style,
-        "frames": frames,
-        "memory": memory,
-        "act": act,
-    }
     task_names = tuple(filter(None, (task.strip() for task in tasks.split(","))))
     if tasks and not task_names:
         raise BadOption(f"--tasks names no task: {tasks!r}.")
-    prompt_options = {option: str(value) for option, value in values.items() if value is not None}
-    own = str(templates.resolve()) if templates else ""
-    entrants = entrants_of(
-        model, name, prompt_options, templates=own, preset=preset, blind_control=blind_control
-    )
-    given = {"reference": reference, "data": str(data.resolve()) if data else ""}
-    if added := {option: value for option, value in given.items() if value}:
-        parsed = parse_spec(suite)
-        suite = str(Spec(parsed.name, None, {**parsed.options, **added}))
+    prompts = prompts or PromptFlags()
+    entrants = prompts.entrants(model, name, blind, act)
+    flags = {"reference": reference, "data": str(data.resolve()) if data else ""}
+    suite_options = {option: value for option, value in flags.items() if value}
+    suite = str(parse_spec(suite).with_options(**suite_options)) if suite_options else suite
     plan = make_plan(
         suite,
         entrants.specs,
@@ -375,19 +399,20 @@ def eval_(
         seed=HELD_BACK.start if held_back else seed,
         theme=render.theme,
         size=render.size,
-        templates=own,
+        templates=prompts.folder,
         controls=entrants.controls,
     )
     for note in plan.cautions():
         aside(f"ludens: {note}")
-    folder = out or default_folder(suite, [name for name in entrants.specs if name not in entrants.controls])
+    folder = out or default_folder(suite, entrants)
     return execute_run(plan, folder, lambda: Store.create(folder, plan), options or ExecutionOptions())
 
 
-def default_folder(suite: str, entrants: list[str]) -> Path:
+def default_folder(suite: str, entrants: Entrants) -> Path:
     """runs/SUITE-MODEL-TIME, in characters that need no quoting."""
-    who = entrants[0] if len(entrants) == 1 else f"{entrants[0]}-and-{len(entrants) - 1}-more"
-    plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{who}").strip("-.")
+    names = [name for name in entrants.specs if name not in entrants.controls]
+    players = names[0] if len(names) == 1 else f"{names[0]}-and-{len(names) - 1}-more"
+    plain = re.sub(r"[^A-Za-z0-9._]+", "-", f"{suite}-{players}").strip("-.")
     time = datetime.now().strftime("%Y%m%d-%H%M%S")
     first = Path("runs") / f"{plain[:80]}-{time}"
     free, number = first, 2
@@ -439,5 +464,5 @@ def demo(
     at_least("--limit", limit, 0)
     entrants = entrants_of(ENTRANTS, blind_control=True)
     plan = make_plan("demo", entrants.specs, limit=limit, seed=seed, controls=entrants.controls)
-    folder = out or default_folder("demo", list(ENTRANTS))
+    folder = out or default_folder("demo", entrants)
     return execute_run(plan, folder, lambda: Store.create(folder, plan), ExecutionOptions())

@@ -51,7 +51,7 @@ def run_guarded(app: App, argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         if error.errno not in _DISK_FULL:
-            # Commands check the files they are given; what only the system finds is no bug either.
+            # Commands check files before; an error that only the system reports is not a bug either.
             reason = (error.strerror or str(error)).lower()
             return usage_error(f"{error.filename!r}: {reason}.") if error.filename is not None else _bug()
         _discard_output()

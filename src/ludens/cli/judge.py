@@ -57,10 +57,10 @@ def judge(
         return _calibrate(judge, templates, out, json)
     if run is None:
         raise BadOption("missing argument RUN: give a run folder, or --calibrate.")
-    chosen = make_judge(judge, templates)
+    labeller = make_judge(judge, templates)
     records = _records(run)[: limit or None]
     file = check_writable(out or run / LABELS_FILE)
-    verdicts = _judge_records(chosen, records, file, _hash(templates))
+    verdicts = _judge_records(labeller, records, file, _hash(templates))
     counts = _counts(records, verdicts)
     if json:
         json_out(counts)
@@ -79,27 +79,27 @@ def _exit_code(verdicts: Sequence[Verdict]) -> int:
 
 def _records(run: Path) -> list[Record]:
     read_plan(run)
-    finished = [record for record in read_records(run) if record.episode.status != "void"]
-    puzzles = [record for record in finished if record.episode.game.removeprefix("comma/") in PUZZLES]
+    records = [record for record in read_records(run) if record.episode.status != "void"]
+    puzzles = [record for record in records if record.episode.game.removeprefix("comma/") in PUZZLES]
     if not puzzles:
         raise BadOption(f"{str(run)!r} contains no finished episode of a COMMA puzzle.")
     return puzzles
 
 
-def _judge_records(chosen: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
+def _judge_records(labeller: Judge, records: Sequence[Record], file: Path, templates: str) -> list[Verdict]:
     keys = [(record.key, record.episode.fingerprint()) for record in records]
-    with LabelFile(file, chosen.spec, templates) as kept:
-        todo = [number for number, key in enumerate(keys) if key not in kept.verdicts]
+    with LabelFile(file, labeller.spec, templates) as labels:
+        todo = [number for number, key in enumerate(keys) if key not in labels.verdicts]
         earlier = f" ({len(keys) - len(todo)} already judged)" if len(todo) < len(keys) else ""
-        aside(f"{chosen.spec} judges {plural(len(todo), 'conversation')}{earlier} ...")
+        aside(f"{labeller.spec} judges {plural(len(todo), 'conversation')}{earlier} ...")
 
         def save(number: int, verdict: Verdict) -> None:
             index = todo[number]
-            kept.add(keys[index], verdict, _details(records[index]))
+            labels.add(keys[index], verdict, _details(records[index]))
 
         conversations = [conversation_of(records[number].episode) for number in todo]
-        asyncio.run(judge_all(chosen, conversations, save))
-        return [kept.verdicts[key] for key in keys]
+        asyncio.run(judge_all(labeller, conversations, save))
+        return [labels.verdicts[key] for key in keys]
 
 
 def _hash(templates: Path | None) -> str:
@@ -144,11 +144,11 @@ def _print_counts(counts: dict[str, Any]) -> None:
 def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) -> int:
     import orjson
 
-    chosen = make_judge(spec, templates)
+    labeller = make_judge(spec, templates)
     truth = cases()
     file = None if out is None else check_writable(out)
-    aside(f"{chosen.spec} judges the calibration set, {len(truth)} conversations ...")
-    verdicts = asyncio.run(judge_all(chosen, [case.conversation for case in truth]))
+    aside(f"{labeller.spec} judges the calibration set, {len(truth)} conversations ...")
+    verdicts = asyncio.run(judge_all(labeller, [case.conversation for case in truth]))
     if file is not None:
         lines = [
             {"puzzle": case.conversation.puzzle, "right": list(case.labels), **asdict(verdict)}
@@ -158,14 +158,14 @@ def _calibrate(spec: str, templates: Path | None, out: Path | None, json: bool) 
     result = agreement(truth, [verdict.labels for verdict in verdicts])
     if json:
         unjudged = sum(bool(verdict.error) for verdict in verdicts)
-        json_out({"judge": chosen.spec, **asdict(result), "unjudged": unjudged})
+        json_out({"judge": labeller.spec, **asdict(result), "unjudged": unjudged})
     else:
         rows = [
             (label, *(f"{100 * share.mean:.0f}" for share in (each.accuracy, each.found, each.false)))
             for label, each in result.labels.items()
         ]
         columns = ("label", "accuracy", "found", "false positives")
-        table(f"{chosen.spec} on {len(truth)} conversations, %", columns, rows, columns[1:])
+        table(f"{labeller.spec} on {len(truth)} conversations, %", columns, rows, columns[1:])
         print(
             f"All labels correct: {100 * result.exact.mean:.0f}%. "
             f"Main label found: {100 * result.hit.mean:.0f}%."

@@ -84,8 +84,8 @@ def _look_up_game(name: str) -> Description:
 def _stored_games() -> dict[str, Description]:
     import orjson
 
-    stored: dict[str, Description] = orjson.loads(_LISTING.read_bytes())
-    return stored
+    descriptions: dict[str, Description] = orjson.loads(_LISTING.read_bytes())
+    return descriptions
 
 
 def shipped_games() -> dict[str, Description]:
@@ -178,7 +178,7 @@ def presets(
     only: Annotated[
         Words, Parameter(name="--preset", help="Preset: easy, medium, hard or paper; can be repeated.")
     ] = (),
-    measured: Annotated[Flag, Parameter(name="--measure")] = False,
+    measure: Flag = False,
     episodes: Whole = 200,
     seconds: float = 1.0,
     out: Path | None = None,
@@ -190,7 +190,7 @@ def presets(
 
     Args:
         games: The games; all by default.
-        measured: Measure what a random, a blind and the best player earn.
+        measure: Measure what a random, a blind and the best player earn.
         episodes: Episodes of each player and preset.
         seconds: CPU seconds after which a player has played enough of a preset.
         out: Markdown file for the measured table.
@@ -199,15 +199,15 @@ def presets(
     from ludens.run.ability import PresetScores, measure_preset, options_text, presets_markdown
 
     names = [name for name in games or GAMES.names() if GAMES.get(name).presets]
-    chosen = [
+    pairs = [
         (name, preset) for name in names for preset in GAMES.get(name).presets if not only or preset in only
     ]
-    if not chosen:
+    if not pairs:
         raise BadOption("no such presets; the usual ones are easy, medium, hard and paper.")
     if out is not None:
         check_writable(out)
-    if not measured:
-        listed = [(name, preset, GAMES.get(name).presets[preset]) for name, preset in chosen]
+    if not measure:
+        listed = [(name, preset, GAMES.get(name).presets[preset]) for name, preset in pairs]
         rows = [[name, preset, options_text(each), each.others] for name, preset, each in listed]
         if json:
             json_out([dict(zip(("game", "preset", "options", "others"), row, strict=True)) for row in rows])
@@ -215,19 +215,19 @@ def presets(
             table("", ["game", "preset", "options", "others"], rows)
         return
     at_least("--episodes", episodes, 4)
-    scores, known = list[PresetScores](), dict[tuple[str, str], PresetScores]()
-    for name, preset in chosen:
+    scores, by_settings = list[PresetScores](), dict[tuple[str, str], PresetScores]()
+    for name, preset in pairs:
         settings = GAMES.get(name).presets[preset]
         key = name, f"{options_text(settings)} {settings.others}"
         try:
-            if key not in known:
-                known[key] = measure_preset(name, preset, episodes=episodes, seconds=seconds)
-            scores.append(replace(known[key], preset=preset))
+            if key not in by_settings:
+                by_settings[key] = measure_preset(name, preset, episodes=episodes, seconds=seconds)
+            scores.append(replace(by_settings[key], preset=preset))
         except UsageError as error:
             aside(f"{name}, {preset}: not measured: {error}")
             continue
         aside(
-            f"{name}, {preset}: " + ", ".join(f"{who} {s.mean:.2f}" for who, s in scores[-1].scores.items())
+            f"{name}, {preset}: " + ", ".join(f"{kind} {s.mean:.2f}" for kind, s in scores[-1].scores.items())
         )
     if json:
         json_out(scores)
@@ -404,7 +404,9 @@ def _print_suite(info: Description) -> None:
                 task["name"],
                 task["game"],
                 f"{task['episodes']:,}",
-                "\n".join(", ".join(f"{s}: {who}" for s, who in seats.items()) for seats in task["seatings"]),
+                "\n".join(
+                    ", ".join(f"{s}: {spec}" for s, spec in seats.items()) for seats in task["seatings"]
+                ),
                 ", ".join(task["metrics"]),
                 str(task["retries"]),
                 task["fallback"],

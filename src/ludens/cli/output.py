@@ -58,8 +58,8 @@ def table(
     with screen.capture() as printed:
         screen.print(grid)
     print(title + "\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))
-    if missing := [column for column in columns if column not in visible]:
-        print(f"(terminal too narrow for: {', '.join(missing)})")
+    if hidden := [column for column in columns if column not in visible]:
+        print(f"(terminal too narrow for: {', '.join(hidden)})")
 
 
 _GAP = 3

@@ -25,13 +25,13 @@ from ludens.cli.arguments import (
     at_least,
     game_of,
     render_options,
-    seat_of,
+    seat_specs,
 )
 from ludens.cli.guard import DONE, FAILED
 from ludens.cli.output import aside, check_writable, indent, json_out, write_file
 from ludens.core.agent import Agent
 from ludens.core.ask import Ask, build_ask
-from ludens.core.config import PlayConfig
+from ludens.core.config import PlayConfig, check_seat
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.game import Game
@@ -68,17 +68,17 @@ def play(
         seed: Random seed of the game, bots and fallbacks.
         out: File for the episode, readable by `ludens replay`.
     """
-    played = game_of(game, option)
-    agents = agents_of(played, seat)
-    _warn_of_nano(played, agents)
+    this_game = game_of(game, option)
+    agents = agents_of(this_game, this_game.seats, seat_specs(this_game, seat, f"{this_game.seats[0]}=human"))
+    _warn_of_nano(this_game, agents)
     render = render_options(theme, size)
     if out is not None:
         check_writable(out)
     if not json:
-        players = ", ".join(f"{s} is {agents[s].spec}" for s in played.seats)
-        print(f"{played.name}, seed {seed}: {players}", flush=True)
-    people = [s for s in played.seats if agents[s].kind == "human"]
-    view = view_of(played, render, seed)
+        players = ", ".join(f"{s} is {agents[s].spec}" for s in this_game.seats)
+        print(f"{this_game.name}, seed {seed}: {players}", flush=True)
+    people = [s for s in this_game.seats if agents[s].kind == "human"]
+    view = view_of(this_game, render, seed)
     last: list[State] = []
 
     def hook(event: StepEvent) -> None:
@@ -89,24 +89,26 @@ def play(
     async def play_and_close() -> Episode:
         try:
             observer = OnStep(hook)
-            return await play_one(played, agents, seed, render=render, observer=observer, void_on_error=True)
+            return await play_one(
+                this_game, agents, seed, render=render, observer=observer, void_on_error=True
+            )
         finally:
             for player in agents.values():
                 await player.close()
 
     episode = asyncio.run(play_and_close())
-    left = episode.status == "void" and episode.error == left_message(episode.culprit)
-    for person in people if last and not left and view.has_text else ():
+    was_left = episode.status == "void" and episode.error == left_message(episode.culprit)
+    for person in people if last and not was_left and view.has_text else ():
         aside(wrap_text(f"\n{view.text(last[0], person)}\n", width_of(sys.stderr)))
     if out is not None:
         out.write_bytes(episode.to_json() + b"\n")
     if json:
         json_out(episode)
     else:
-        print(_result(episode, left))
+        print(_result(episode, was_left))
         if out is not None:
             print(f"Episode written to {out}.")
-    if episode.status == "void" and not left:
+    if episode.status == "void" and not was_left:
         aside(f"ludens: game aborted by {episode.culprit}: {episode.error}")
         return FAILED
     return DONE
@@ -117,8 +119,8 @@ def _warn_of_nano(game: Game, agents: Mapping[str, Agent]) -> None:
     if any(parse_spec(player.spec).name == "nano" for player in agents.values()):
         from ludens.train.nano.taught import warning
 
-        if told := warning(game):
-            aside(f"ludens: {told}")
+        if text := warning(game):
+            aside(f"ludens: {text}")
 
 
 def _print_step(event: StepEvent, public: View | None) -> None:
@@ -136,13 +138,13 @@ def _print_step(event: StepEvent, public: View | None) -> None:
     print(f"{event.step + 1:4}. {indent(text, _INDENT)}", flush=True)
 
 
-def _result(episode: Episode, left: bool) -> str:
+def _result(episode: Episode, was_left: bool) -> str:
     scores = ", ".join(f"{seat} {value:g}" for seat, value in episode.returns.items())
     ends = {
         "done": "Finished",
         "horizon": "Stopped at the horizon",
         "forfeit": f"Forfeited by {episode.culprit}",
-        "void": "You left the game" if left else "Void",
+        "void": "You left the game" if was_left else "Void",
     }
     steps = plural(len({move.step for move in episode.moves}), "step")
     return f"{ends[episode.status]} after {steps}{scores and f': {scores}'}."
@@ -173,24 +175,24 @@ def show(
         seat: Who looks; by default the seat to move.
         out: File for the picture, .png or .jpg.
     """
-    played = game_of(game, option)
+    this_game = game_of(game, option)
     render = render_options(theme, size)
     at_least("--moves", moves, 0)
     if seat is not None:
-        seat_of(played, seat)
+        check_seat(this_game, seat)
     if out is not None:
         if out.suffix.lower() not in _SUFFIXES:
             raise BadOption(f"--out must end in .png or .jpg, not {out.name!r}.")
         check_writable(out)
-    state, actions = wander(played, seed, moves)
-    looker = seat or (state.to_act or played.seats)[0]
-    ask = build_ask(view_of(played, render, seed), state, looker, "both", PlayConfig())
+    state, actions = wander(this_game, seed, moves)
+    looker = seat or (state.to_act or this_game.seats)[0]
+    ask = build_ask(view_of(this_game, render, seed), state, looker, "both", PlayConfig())
     pictures = ask.observation.images
     files = _write_pictures(pictures, out) if out is not None else [None] * len(pictures)
     position = {
-        "game": played.name,
-        "version": played.version,
-        "options": played.options,
+        "game": this_game.name,
+        "version": this_game.version,
+        "options": this_game.options,
         "seed": seed,
         "moves": actions,
         "to_act": state.to_act,

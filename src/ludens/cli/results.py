@@ -181,11 +181,11 @@ def _find_runs(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _progress(run: Path) -> dict[str, Any]:
-    plan, (done, voids) = read_plan(run), read_progress(run)
+    plan, (keys, voids) = read_plan(run), read_progress(run)
     return {
         "suite": plan.suite,
         "entrants": {seated_name(name, plan.seated): spec for name, spec in plan.entrants.items()},
-        "done": len(done),
+        "done": len(keys),
         "planned": plan.total(),
         "void": voids.total(),
     }
@@ -195,12 +195,12 @@ def _row(run: dict[str, Any]) -> tuple[str, ...]:
     changed = run["changed"].replace("T", " ").removesuffix("+00:00") + " UTC"
     if "error" in run:
         return run["folder"], run["error"], "", "", "", changed
-    done = f"{run['done']:,} of {run['planned']:,}"
+    count = f"{run['done']:,} of {run['planned']:,}"
     return (
         run["folder"],
         shorten(run["suite"], _WIDEST),
         ", ".join(run["entrants"]),
-        done,
+        count,
         f"{run['void']:,}",
         changed,
     )
@@ -320,12 +320,12 @@ def _change_participant(action: str, folder: Path, name: str, why: str | None) -
         raise BadOption("--why is an option of `ludens study exclude`.")
     Records(folder).read().get(name)
     with OpenRecords(folder) as records:
-        who = records.get(name)
+        participant = records.get(name)
         if action == "exclude":
-            records.note(who, "excluded", why=(why or "").strip())
+            records.note(participant, "excluded", why=(why or "").strip())
             print(f"{name} is excluded: `ludens report` and `ludens study export` leave out their games.")
-        elif who.excluded is None:
+        elif participant.excluded is None:
             print(f"{name} is not excluded.")
         else:
-            records.note(who, "included")
+            records.note(participant, "included")
             print(f"{name} is included again.")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ludens.cli.arguments import (
-    DEFAULT_AGENT,
     Allowed,
     Flag,
     GameName,
@@ -23,13 +22,14 @@ from ludens.cli.arguments import (
     Theme,
     Whole,
     Words,
+    agents_of,
     at_least,
     game_of,
-    pairs,
     render_options,
-    seat_of,
+    seat_specs,
 )
 from ludens.cli.output import aside
+from ludens.core.config import check_seat
 from ludens.core.episode import Episode
 from ludens.core.errors import BadOption
 from ludens.core.policy import Setter, confirm, permit
@@ -70,28 +70,20 @@ def mcp(
         out: File to which the games are appended as they end, readable by `ludens replay`.
     """
     from ludens.adapters.mcp import http_app, seat_server
-    from ludens.adapters.table import Table
-    from ludens.agents import agent, import_agent
+    from ludens.adapters.table import GameTable
 
-    played = game_of(game, option)
-    served = [seat_of(played, word) for word in seat if "=" not in word]
-    filled = pairs([word for word in seat if "=" in word], "--seat", f"{played.seats[-1]}=bot/best")
-    for name, spec in filled.items():
-        seat_of(played, name)
-        import_agent(spec)
-        if name in served:
-            raise BadOption(f"{name} is both for a client and for {spec}.")
-    served = served or [next((name for name in played.seats if name not in filled), "")]
+    this_game = game_of(game, option)
+    served = [check_seat(this_game, word) for word in seat if "=" not in word]
+    words = [word for word in seat if "=" in word]
+    specs = seat_specs(this_game, words, f"{this_game.seats[-1]}=bot/best")
+    if both := next((name for name in specs if name in served), ""):
+        raise BadOption(f"{both} is both for a client and for {specs[both]}.")
+    served = served or [next((name for name in this_game.seats if name not in specs), "")]
     if not served[0]:
-        raise BadOption(f"no seat of {played.name} is left for a client.")
+        raise BadOption(f"no seat of {this_game.name} is left for a client.")
     if len(served) > 1 and port is None:
         raise BadOption("several seats need --port: a client over stdio plays one seat.")
-    models: dict[str, object] = {}
-    others = {
-        name: agent(filled.get(name, DEFAULT_AGENT), played, models)  # type: ignore[arg-type]
-        for name in played.seats
-        if name not in served
-    }
+    agents = agents_of(this_game, [name for name in this_game.seats if name not in served], specs)
 
     def record(episode: Episode) -> None:
         if out is not None:
@@ -103,10 +95,10 @@ def mcp(
             aside(f"{name}: http://127.0.0.1:{at}/{name}/mcp")
 
     async def serve() -> None:
-        table = Table(
-            played,
+        table = GameTable(
+            this_game,
             tuple(served),
-            others,
+            agents,
             sees=modality,
             render=render_options(theme, size),
             seed=seed,

@@ -51,8 +51,8 @@ def train(
             "--track": track,
             "--memory": memory,
         }
-        if given := next((flag for flag, value in of_training.items() if value), None):
-            raise BadOption(f"{given} is an option of training, not of export.")
+        if flag := next((flag for flag, value in of_training.items() if value), None):
+            raise BadOption(f"{flag} is an option of training, not of export.")
         return _export(checkpoint, out, dtype or "int8")
     if checkpoint is not None:
         raise BadOption(f"unexpected argument {str(checkpoint)!r}.")
@@ -73,11 +73,11 @@ def train(
         import_agent(name)
     settings = dict(_setting(text) for text in set_ or ())
     settings |= {} if track is None else {"monitor.track": track}
-    chosen = Recipe.read(recipe).override(settings)
+    training = Recipe.read(recipe).override(settings)
     switches = {name.rpartition(".")[2] for name in settings}
-    permit(recipe_accesses(chosen), Setter.FILE, {*allow, *settings.values(), *switches})
-    folder = out or _folder(chosen.run.name)
-    check(chosen)  # before torch is imported, which takes seconds
+    permit(recipe_accesses(training), Setter.FILE, {*allow, *settings.values(), *switches})
+    folder = out or _folder(training.run.name)
+    check(training)  # before torch is imported, which takes seconds
 
     from ludens.train.session import train as run
 
@@ -86,7 +86,7 @@ def train(
         _limit_memory(memory)
     first = ranks.world()[0] == 0
     try:
-        run(chosen, folder, print if first else lambda line: None)
+        run(training, folder, print if first else lambda line: None)
         if first:
             print(f"Checkpoints and curves: {folder}")
         ranks.wait()  # a process that ends while others still talk to it aborts now and then

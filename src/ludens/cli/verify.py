@@ -74,9 +74,9 @@ def verify(
     progress = ProgressLine()
 
     def show(result: RunVerification) -> None:
-        done = result.episodes + len(result.failures)
+        count = result.episodes + len(result.failures)
         failed = f", {len(result.failures):,} failed" if result.failures else ""
-        progress.show(f"{done:,}/{result.total:,} episodes{failed}")
+        progress.show(f"{count:,}/{result.total:,} episodes{failed}")
 
     try:
         result = verify_run(run, workers=workers, on_progress=show)
@@ -247,22 +247,22 @@ def replay(
     episode, name = _read(run, key)
     if episode.status == "void" and not episode.moves:
         raise BadOption(f"{name!r} has no moves, it was void from the start: {episode.error}")
-    verified, missing = None, None
+    verified, problem = None, None
     try:
         verified = verify_episode(episode)
     except MissingPictures as error:
-        missing = error
-    written = out is not None and (missing is None or out.suffix.lower() == ".html")
-    if out is not None and written:
+        problem = error
+    writes = out is not None and (problem is None or out.suffix.lower() == ".html")
+    if out is not None and writes:
         write_file(check_writable(out), _render(episode, name, out, seat, size, ms))
     if json:
         json_out({"key": name, "verified": verified and asdict(verified), "episode": episode})
     else:
         print(as_text(name, episode) + (f"\n{verified}." if verified else ""))
-        if written:
+        if writes:
             print(f"Written to {out}.")
-    if missing is not None:
-        raise missing
+    if problem is not None:
+        raise problem
 
 
 def _read(run: Path, key: str | None) -> tuple[Episode, str]:

@@ -55,17 +55,17 @@ class Activity:
         if not coroutines:
             return []
         tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
-        left = len(tasks)
+        running = len(tasks)
 
-        def done(_: asyncio.Future[T]) -> None:
-            nonlocal left
-            left -= 1
-            if left:
+        def finish(_: asyncio.Future[T]) -> None:
+            nonlocal running
+            running -= 1
+            if running:
                 self.change(0, -1)
 
-        self.change(0, left - 1)
+        self.change(0, running - 1)
         for task in tasks:
-            task.add_done_callback(done)
+            task.add_done_callback(finish)
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     async def wait_idle(self) -> None:

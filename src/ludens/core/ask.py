@@ -97,7 +97,7 @@ def build_ask(
         role=state.role(seat),
         stage=state.stage,
         sample=sample,
-        history=history.kept if history else (),
+        history=history.exchanges if history else (),
         state=state if sees == "state" else None,
     )
 
@@ -109,7 +109,7 @@ class History:
         self._exchanges, self._pictures = exchanges, pictures
         self.empty = exchanges == 0
         """Whether nothing is ever kept."""
-        self.kept: tuple[Exchange, ...] = ()
+        self.exchanges: tuple[Exchange, ...] = ()
         self.moves = 0
 
     def add(self, exchange: Exchange) -> None:
@@ -117,11 +117,11 @@ class History:
         self.moves += 1
         if self._exchanges == 0:
             return
-        kept = [*self.kept, exchange]
+        exchanges = [*self.exchanges, exchange]
         if self._exchanges is not None:
-            kept = kept[-self._exchanges :]
-        if len(kept) > self._pictures:
-            last = len(kept) - self._pictures - 1
-            without = replace(kept[last].observation, images=())
-            kept[last] = replace(kept[last], observation=without)
-        self.kept = tuple(kept)
+            exchanges = exchanges[-self._exchanges :]
+        if len(exchanges) > self._pictures:
+            last = len(exchanges) - self._pictures - 1
+            without = replace(exchanges[last].observation, images=())
+            exchanges[last] = replace(exchanges[last], observation=without)
+        self.exchanges = tuple(exchanges)

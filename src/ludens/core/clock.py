@@ -44,7 +44,7 @@ class Clock:
         self._end: float | None = None
 
     def start_step(self) -> asyncio.Future[None] | None:
-        """What is done when the step is over; None where the step waits for everybody."""
+        """A future that is done when the step is over; None where the step waits for everybody."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         due = now if self._end is None else self._end

@@ -55,11 +55,17 @@ def _fields(config: PlayConfig) -> dict[str, Any]:
     return asdict(config)
 
 
+def check_seat(game: Game, seat: str) -> str:
+    """The name of a seat; raises `UnknownName` where the game has no such seat."""
+    if seat not in game.seats:
+        raise UnknownName(f"seat of {game.name}", seat, game.seats)
+    return seat
+
+
 def check_seats(game: Game, agents: Mapping[str, object]) -> None:
     """Refuse an agent for an unknown seat and a seat without an agent."""
     for seat in agents:
-        if seat not in game.seats:
-            raise UnknownName(f"seat of {game.name}", seat, game.seats)
+        check_seat(game, seat)
     empty = [seat for seat in game.seats if seat not in agents]
     if empty:
         raise BadOption(f"{game.name} has no agent for {' and '.join(empty)}.")

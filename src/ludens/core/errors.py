@@ -45,8 +45,8 @@ class UsageError(LudensError):
 class UnknownName(UsageError):
     """A name that does not exist; the message suggests the nearest one that does."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        names = sorted(choices)
         near = _nearest(name, names)
         if near:
             hint = f"did you mean {near!r}?"
@@ -76,18 +76,18 @@ class BadOption(UsageError):
 class MissingExtra(UsageError):
     """An optional dependency that is needed is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}': pip install 'ludens[{extra}]'.")
+    def __init__(self, subject: str, extra: str) -> None:
+        super().__init__(f"{subject} needs the extra '{extra}': pip install 'ludens[{extra}]'.")
         self.extra = extra
 
 
 class MissingPackage(UsageError):
     """A required package that cannot be imported: only what needs it does not work."""
 
-    def __init__(self, what: str, package: str, error: ImportError) -> None:
+    def __init__(self, subject: str, package: str, error: ImportError) -> None:
         reason = shorten(" ".join(str(error).split()).rstrip("."), 200)
         super().__init__(
-            f"{what} needs {package}, which cannot be imported ({reason}): "
+            f"{subject} needs {package}, which cannot be imported ({reason}): "
             f"pip install --force-reinstall {package}."
         )
 

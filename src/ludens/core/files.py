@@ -1,4 +1,4 @@
-"""Writing files, at once or a line at a time, and what is said when the system does not do it."""
+"""Writes files, at once or line by line, and turns errors of the system into messages."""
 
 from __future__ import annotations
 

@@ -125,10 +125,10 @@ class Choose(Form):
     def read(self, text: str) -> str:
         if text in self.legal:
             return text
-        wanted = fold(text)
-        if not wanted:
+        folded = fold(text)
+        if not folded:
             raise Unreadable("Choose or type a move first.")
-        same = {name for name in self.legal if wanted in (fold(name), fold(self.labels.get(name, name)))}
+        same = {name for name in self.legal if folded in (fold(name), fold(self.labels.get(name, name)))}
         if len(same) == 1:
             return same.pop()
         try:
@@ -192,8 +192,8 @@ class Select(Form):
 
     def read(self, text: str) -> str:
         names = _value(text)
-        known = tuple(self.labels)
-        if not isinstance(names, list) or not all(name in known for name in names):
+        choices = tuple(self.labels)
+        if not isinstance(names, list) or not all(name in choices for name in names):
             raise Unreadable("Choose from the list.")
         if not names:
             raise Unreadable("Choose at least one.")

@@ -120,7 +120,7 @@ class Game(ABC):
         return True
 
     def prepare(self, seeds: Iterable[int]) -> None:
-        """Make in advance, and keep on the disk, what `start` takes long for; by default nothing."""
+        """Compute and store in advance what takes long in `start`; by default nothing."""
 
     @property
     def question(self) -> bool:

@@ -25,9 +25,9 @@ def load_typed(kind: str, path: str) -> Any:
 
     Never for a path read from a file: a file must not choose what is imported.
     """
-    here = os.getcwd()
-    if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)
+    folder = os.getcwd()
+    if folder not in sys.path and "" not in sys.path:
+        sys.path.append(folder)
     try:
         return load(path)
     except (ImportError, AttributeError, ValueError) as error:

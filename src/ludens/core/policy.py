@@ -24,7 +24,7 @@ from ludens.core.registry import GAMES, make
 from ludens.core.spec import Spec, parse_spec
 
 MOST_NESTED = 4
-"""Specs inside of a spec."""
+"""Levels of specs inside of specs."""
 _confirmed: set[str] = set()
 """What the person has typed or allowed in this process."""
 
@@ -68,32 +68,32 @@ def confirm(values: Iterable[str]) -> None:
     _confirmed.update(values)
 
 
-def permit(accesses: Iterable[Access], setter: Setter, allowed: Iterable[str] = ()) -> None:
+def permit(accesses: Iterable[Access], setter: Setter, allow: Iterable[str] = ()) -> None:
     """Raise `BadOption` for values that the setter may not name; files may name those in `allowed`."""
-    confirm(allowed)
+    confirm(allow)
     for access in accesses:
         if access.is_free(setter) or (setter is Setter.FILE and access.value in _confirmed):
             continue
-        what = f"option {access.option!r} of {access.owner}" if access.option else access.owner
+        subject = f"option {access.option!r} of {access.owner}" if access.option else access.owner
         if setter is Setter.VISITOR:
             raise BadOption(
-                f"{what} takes names of what is installed here, and not {access.value[:60]!r}: only the "
+                f"{subject} takes names of what is installed here, and not {access.value[:60]!r}: only the "
                 "organiser can name files, programs and addresses."
             )
         raise BadOption(
-            f"{what} {access.touch.value} {access.value}, which a file may not decide: if that is intended, "
-            f"add --allow {access.value}"
+            f"{subject} {access.touch.value} {access.value}, which a file may not decide: if that is "
+            f"intended, add --allow {access.value}"
         )
 
 
 def option_accesses(
-    known: Mapping[str, Field[Any]], values: Mapping[str, Any], owner: str, nested: int = 0
+    declared: Mapping[str, Field[Any]], values: Mapping[str, Any], owner: str, nested: int = 0
 ) -> Iterator[Access]:
     """What the values of options name; those that are not declared are left to `configure`."""
     for name, value in values.items():
-        if name not in known or value == known[name].default:
+        if name not in declared or value == declared[name].default:
             continue
-        touch, kind = known[name].metadata["touches"], known[name].metadata["kind"]
+        touch, kind = declared[name].metadata["touches"], declared[name].metadata["kind"]
         if touch is Touch.GAME:
             yield from game_accesses(str(value), nested + 1)
         elif touch is Touch.GAMES:
@@ -101,7 +101,7 @@ def option_accesses(
                 yield from game_accesses(spec, nested + 1)
         elif touch is not None:
             text = str(value) if kind is str else name  # a switch has no value to confirm but its name
-            yield Access(owner, name, touch, text, text in known[name].metadata["installed"]())
+            yield Access(owner, name, touch, text, text in declared[name].metadata["installed"]())
 
 
 def game_accesses(spec: str | Spec, nested: int = 0) -> Iterator[Access]:

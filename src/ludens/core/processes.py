@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 def cores() -> int:
-    """Those that this process is allowed to run on, where the system can tell; else all."""
+    """How many cores this process may use; all of the machine where the system cannot tell."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not available on every system
@@ -81,12 +81,12 @@ class WorkerPool:
         self, workers: int, start: Callable[..., None] | None = None, args: tuple[Any, ...] = ()
     ) -> None:
         self._executor = ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (start, args))
-        self._started: dict[int, BaseProcess] = {}
+        self._processes: dict[int, BaseProcess] = {}
 
     def submit(self, work: Callable[[T], R], item: T) -> Future[R]:
         with blocked_signals():
             future = self._executor.submit(work, item)
-        self._started.update(self._executor._processes or {})  # a broken pool forgets them
+        self._processes.update(self._executor._processes or {})  # a broken pool forgets them
         return future
 
     @contextmanager
@@ -99,11 +99,11 @@ class WorkerPool:
         try:
             yield
         except BrokenProcessPool:
-            for process in self._started.values():
+            for process in self._processes.values():
                 process.kill()
             # The pool's own thread waits for them: of two threads that do, one may not learn the code.
             self._executor.shutdown()
-            codes = [process.exitcode for process in self._started.values() if process.exitcode]
+            codes = [process.exitcode for process in self._processes.values() if process.exitcode]
             raise WorkerDied(f"a worker process ended with code {max(codes, default=1)}") from None
 
     def finish(self) -> None:

@@ -74,10 +74,10 @@ def make(spec: str, /, **options: Any) -> Game:
     parsed = parse_spec(spec)
     if parsed.address:
         raise BadOption(f"a game has no address: {spec!r}.")
-    target, wanted = GAMES.get(parsed.name), {**parsed.options, **options}
-    if (name := wanted.pop("preset", None)) is not None:
-        wanted = {**_preset(parsed.name, target, str(name)).options, **wanted}
-    game: Game = configure(target, wanted, parsed.name)
+    target, values = GAMES.get(parsed.name), {**parsed.options, **options}
+    if (name := values.pop("preset", None)) is not None:
+        values = {**_preset(parsed.name, target, str(name)).options, **values}
+    game: Game = configure(target, values, parsed.name)
     return game
 
 

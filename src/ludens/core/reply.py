@@ -80,17 +80,17 @@ class ActionFormat(ReplyFormat):
             raise Unreadable(f"the reply is empty; expected a line '{self.label}: ...'.")
         reply = _FRAME.sub(" ", reply)
         places = _labelled(reply, (self.label, f"Final {self.label}"))
-        named = list(dict.fromkeys(name for _, name in places if name))
-        if not named:
+        names = list(dict.fromkeys(name for _, name in places if name))
+        if not names:
             bare = self._matches([unwrap(reply)], legal)[0] if len(reply) <= 200 else None
             if not bare:
                 raise Unreadable(f"the reply has no line '{self.label}: ...'.")
             return bare
-        actions = dict(zip(self._matches(named, legal), named, strict=True))
+        actions = dict(zip(self._matches(names, legal), names, strict=True))
         if not legal.is_text:
             actions |= self._restated(reply, min(place for place, _ in places), legal)
         if len(actions) > 1:
-            listed = ", ".join(repr(shorten(name)) for name in dict.fromkeys([*named, *actions.values()][:4]))
+            listed = ", ".join(repr(shorten(name)) for name in dict.fromkeys([*names, *actions.values()][:4]))
             raise Ambiguous(f"the reply names several actions ({listed}); name exactly one.")
         [(action, name)] = actions.items()
         if action is None:
@@ -124,14 +124,14 @@ class ActionFormat(ReplyFormat):
         if legal.is_text:
             return names
         exact = frozenset(legal)
-        meant = [self.aliases.get(name, name) for name in names]
-        if exact.issuperset(meant):
-            return meant
+        canonical = [self.aliases.get(name, name) for name in names]
+        if exact.issuperset(canonical):
+            return canonical
         spelt: dict[str, set[str]] = {}
         for spelling, action in [*((action, action) for action in legal), *self.aliases.items()]:
             if action in exact:
                 spelt.setdefault(self.normal_form(spelling), set()).add(action)
-        hits = ({name} if name in exact else spelt.get(self.normal_form(name), set()) for name in meant)
+        hits = ({name} if name in exact else spelt.get(self.normal_form(name), set()) for name in canonical)
         return [next(iter(hit)) if len(hit) == 1 else None for hit in hits]
 
 
@@ -185,18 +185,18 @@ def without_reasoning(text: str) -> str:
     Unclosed reasoning extends to the end of the reply; text before a closing tag without an opening one is
     reasoning too, which also handles tags inside reasoning.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     start = 0
     while tag := _TAG.search(text, start):
         if any(tag.groups()):
-            kept.clear()
+            parts.clear()
         else:
-            kept.append(text[start : tag.start()])
+            parts.append(text[start : tag.start()])
             tag = _CLOSING_TAG.search(text, tag.end())
             if tag is None:
-                return "".join(kept)
+                return "".join(parts)
         start = tag.end()
-    return "".join([*kept, text[start:]])
+    return "".join([*parts, text[start:]])
 
 
 def labelled(text: str, *labels: str) -> Sequence[str]:

@@ -32,6 +32,11 @@ class Spec:
         """The part of the name after the first slash; empty when there is none."""
         return self.name.partition("/")[2]
 
+    def with_options(self, **changes: str | None) -> Spec:
+        """The same spec with these options; None drops one."""
+        options = {name: value for name, value in {**self.options, **changes}.items() if value is not None}
+        return Spec(self.name, self.address, options)
+
     def __str__(self) -> str:
         tail = "&".join(f"{key}={quote(value, safe='/:.,+-_')}" for key, value in self.options.items())
         return self.name + (f"@{self.address}" if self.address else "") + (f"?{tail}" if tail else "")

@@ -1,4 +1,4 @@
-"""Where time goes: seconds of this process by kind of work, for those who measure a whole."""
+"""Counts the seconds that this process spends on each kind of work, to measure where time goes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SPENT: defaultdict[str, float] = defaultdict(float)
 
 @contextmanager
 def spending(kind: str) -> Iterator[None]:
-    """Count the time meanwhile as this kind of work."""
+    """Count the time spent in the `with` block as this kind of work."""
     began = perf_counter()
     try:
         yield

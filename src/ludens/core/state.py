@@ -1,4 +1,4 @@
-"""The state of a game: who must act, what they may do, and what follows."""
+"""The state of a game: who must act, which actions are legal, and what they lead to."""
 
 from __future__ import annotations
 

@@ -27,18 +27,18 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("run_sync was given a coroutine that waits")
 
 
-class Question:
+class InterviewQuestion:
     """Awaited inside a coroutine that an `Interview` drives: hands a value out, and returns the answer."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __await__(self) -> Generator[Question, Any, Any]:
+    def __await__(self) -> Generator[InterviewQuestion, Any, Any]:
         return (yield self)
 
 
 class Interview(Generic[T]):
-    """A coroutine that waits for nothing but its `Question`s, driven from one to the next."""
+    """A coroutine that waits for nothing but its `InterviewQuestion`s, driven from one to the next."""
 
     result: T
 
@@ -57,9 +57,11 @@ class Interview(Generic[T]):
             return None
         finally:
             _SYNC.reset(token)
-        if not isinstance(question, Question):
+        if not isinstance(question, InterviewQuestion):
             self.close()
-            raise RuntimeError("the coroutine of an Interview waits for something else than a Question")
+            raise RuntimeError(
+                "the coroutine of an Interview waits for something else than an InterviewQuestion"
+            )
         return question.value
 
     def close(self) -> None:

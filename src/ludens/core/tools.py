@@ -121,22 +121,22 @@ class ToolFormat(ReplyFormat):
     def _read(self, value: str, legal: Legal) -> str:
         if isinstance(self.inner, MessageFormat):
             return self.inner.read(value, legal)
-        written = self.inner.write(value)
+        framed = self.inner.write(value)
         if isinstance(self.inner, ActionFormat):
-            return self.inner.read(written, legal)
+            return self.inner.read(framed, legal)
         try:
             return self.inner.read(value, legal)
         except Unreadable as error:
             try:  # without the frame (a box, a tag) that text needs
-                return self.inner.read(written, legal)
+                return self.inner.read(framed, legal)
             except Unreadable:
                 raise error from None
 
 
 def _value(call: Mapping[str, Any], name: str, argument: str) -> str:
     if call.get("name") != name:
-        other = call.get("name")
-        wrong = f"{shorten(str(other))!r} is not a tool" if other else "a tool call cannot be parsed"
+        called = call.get("name")
+        wrong = f"{shorten(str(called))!r} is not a tool" if called else "a tool call cannot be parsed"
         raise Unreadable(f"{wrong}; call {name!r} with the argument {argument!r}.")
     arguments = call.get("arguments")
     if not isinstance(arguments, dict) or argument not in arguments:

@@ -163,8 +163,8 @@ def _dataclass_reader(kind: Any, extra: bool) -> _Reader:
             value = {name: item for name, item in value.items() if name in readers}
         if unknown := [name for name in value if name not in readers]:
             raise Invalid(f"is not one of the fields {', '.join(readers)}", unknown[0])
-        if missing := [name for name in required if name not in value]:
-            raise Invalid("is missing", missing[0])
+        if absent := [name for name in required if name not in value]:
+            raise Invalid("is missing", absent[0])
         return value
 
     return read

@@ -22,7 +22,7 @@ Sees = Literal["offered", "image", "text", "both", "state", "nothing"]
 """What an agent looks at. `offered` is what the game offers the seat; `state` is for bots only; `nothing`
 means that the legal actions suffice. Only what is looked at is rendered."""
 UNSEEN: tuple[Sees, ...] = ("state", "nothing")
-"""Of agents that are shown nothing."""
+"""The values for agents that are shown nothing."""
 
 
 class Picture(Protocol):

@@ -142,17 +142,17 @@ def _answer(message: Any) -> Answer:
     blocks = getattr(message, "content", None)
     if not isinstance(blocks, list):
         raise TransientError("broken", "the answer has no content")
-    used = message.usage
-    details = getattr(used, "output_tokens_details", None)
+    usage = message.usage
+    details = getattr(usage, "output_tokens_details", None)
     return Answer(
         text="".join(block.text for block in blocks if block.type == "text"),
         finish=_FINISHES.get(message.stop_reason, "stop"),
         usage=Usage(
             input_tokens=sum(
-                getattr(used, name, None) or 0
+                getattr(usage, name, None) or 0
                 for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
             ),
-            output_tokens=getattr(used, "output_tokens", None) or 0,
+            output_tokens=getattr(usage, "output_tokens", None) or 0,
             reasoning_tokens=getattr(details, "thinking_tokens", None) or 0,
         ),
         model=str(message.model or ""),

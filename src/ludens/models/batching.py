@@ -71,12 +71,12 @@ class Batcher(Generic[A, B]):
             event.cancel()
 
     def _take(self) -> list[tuple[A, asyncio.Future[B]]]:
-        """Remove the oldest item and those with its key from the queue; cancelled ones are dropped."""
+        """Take the oldest item and those with the same key from the queue; cancelled ones are dropped."""
         waiting = [entry for entry in self._queue if not entry[1].done()]
         key = self._key(waiting[0][0]) if waiting else None
         batch = [entry for entry in waiting if self._key(entry[0]) == key][: self._size]
-        taken = {id(future) for _, future in batch}
-        self._queue = [entry for entry in waiting if id(entry[1]) not in taken]
+        futures = {id(future) for _, future in batch}
+        self._queue = [entry for entry in waiting if id(entry[1]) not in futures]
         return batch
 
     async def _answer(self, batch: list[tuple[A, asyncio.Future[B]]]) -> None:

@@ -42,11 +42,11 @@ class Cached(ModelWrapper):
         key = request.digest(self.spec)
         # Concurrent equal requests wait for the first one.
         async with self._locks.setdefault(key, asyncio.Lock()):
-            stored = await self._file.get(key)
-            if stored is None:
+            answer = await self._file.get(key)
+            if answer is None:
                 return await self._file.put(key, await self.inner.answer(request))
         self.counts["cached"] += 1
-        return stored
+        return answer
 
     async def close(self) -> None:
         await super().close()
@@ -73,10 +73,10 @@ class AnswerFile:
             db.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, data))
             return bytes(db.execute(_SELECT, (key,)).fetchone()[0])
 
-        stored = await self._run(insert)
-        if stored == data:
+        row = await self._run(insert)
+        if row == data:
             return answer
-        first = _load(stored)
+        first = _load(row)
         first.usage, first.cached = answer.usage, False
         return first
 

@@ -42,6 +42,15 @@ class Message:
     role: Role
     parts: Sequence[str | Picture]
 
+    @property
+    def text(self) -> str:
+        """Its texts, as paragraphs."""
+        return "\n\n".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def pictures(self) -> list[Picture]:
+        return [part for part in self.parts if not isinstance(part, str)]
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -82,7 +91,7 @@ class Request:
 
     @property
     def pictures(self) -> list[Picture]:
-        return [part for message in self.messages for part in message.parts if not isinstance(part, str)]
+        return [picture for message in self.messages for picture in message.pictures]
 
     @property
     def estimated_input(self) -> int:
@@ -143,9 +152,9 @@ class Answer:
         self.model = storable(self.model)
 
     def to_dict(self) -> dict[str, Any]:
-        stored = asdict(replace(self, tokens=None))
-        del stored["tokens"]
-        return stored
+        values = asdict(replace(self, tokens=None))
+        del values["tokens"]
+        return values
 
 
 class Model(ABC):

@@ -48,7 +48,7 @@ _MOST_ADAPTIONS = 1 + len(OPTIONAL)
 _SECONDS_BETWEEN_WARNINGS = 30.0
 _MOST_VERSIONS = 8
 _OF_ONE_PROMPT = ("context", "large request")
-"""Faults of a prompt that need not be those of others."""
+"""Faults that may concern only the prompt that was sent."""
 
 
 class Client(Model):
@@ -83,7 +83,7 @@ class Client(Model):
         address = spec.address or provider.own_address
         if address is None:
             raise BadOption(f"{spec.name} needs an address: {spec.name}@http://HOST:PORT/v1.")
-        secret = find_key(spec.name, settings, *provider.keys, needed=provider.needs_key)
+        secret = find_key(spec.name, settings, *provider.keys, mandatory=provider.needs_key)
         return cls(spec, settings, secret, check_address(address))
 
     @abstractmethod
@@ -126,9 +126,9 @@ class Client(Model):
     def share_limits(self, concurrency: int, processes: int) -> None:
         settings = self.settings
         own = settings.concurrency
-        allowed = own // processes if self._limits_concurrency else max(own, concurrency)
+        most_calls = own // processes if self._limits_concurrency else max(own, concurrency)
         rpm, tpm = (max(1, limit // processes) if limit else 0 for limit in (settings.rpm, settings.tpm))
-        self.settings = replace(settings, concurrency=max(1, allowed), rpm=rpm, tpm=tpm)
+        self.settings = replace(settings, concurrency=max(1, most_calls), rpm=rpm, tpm=tpm)
 
     @property
     def paid(self) -> bool:
@@ -199,17 +199,17 @@ class Client(Model):
 
     async def _reserve_and_attempt(self, request: Request, sampling: Sampling) -> Answer:
         """One attempt within the budget, timed, without the key in what was answered."""
-        started = perf_counter()
+        start = perf_counter()
         supported = replace(sampling, **dict.fromkeys(self._dropped)) if self._dropped else sampling
         if self._ledger is None:
             answer = await self.attempt(request, supported)
         else:
             size = request.estimated_input, sampling.max_tokens
             async with self._ledger.request(self.spec, self._price, *size) as settle:
-                started = perf_counter()
+                start = perf_counter()
                 answer = await self.attempt(request, supported)
                 settle(answer.usage)
-        answer.ms = round((perf_counter() - started) * 1000, 3)
+        answer.ms = round((perf_counter() - start) * 1000, 3)
         for name in ("text", "reasoning", "model"):
             setattr(answer, name, self.secret.mask(getattr(answer, name)))
         return answer
@@ -243,8 +243,8 @@ class Client(Model):
         settings, now = self.settings, monotonic()
         self.counts[error.kind] += 1
         message = self.secret.redact(str(error))
-        left = settings.deadline - (now - since)
-        if attempts > settings.retries or left <= 0 or (error.wait or 0) > left:
+        rest = settings.deadline - (now - since)
+        if attempts > settings.retries or rest <= 0 or (error.wait or 0) > rest:
             wait = f", the provider asks to wait {error.wait:.0f} s" if error.wait else ""
             raise AgentFailure(
                 f"{self.name} gave no answer in {attempts} attempts and {now - since:.0f} s{wait}: {message}."
@@ -258,8 +258,8 @@ class Client(Model):
             pause += error.wait
         if now - self._warned >= _SECONDS_BETWEEN_WARNINGS:
             self._warned = now
-            log.warning("%s: %s; retrying for up to %.0f s.", self.name, message, left)
-        await self._sleep(min(pause, left))
+            log.warning("%s: %s; retrying for up to %.0f s.", self.name, message, rest)
+        await self._sleep(min(pause, rest))
 
     async def _sleep(self, seconds: float) -> None:
         try:

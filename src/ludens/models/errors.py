@@ -70,7 +70,7 @@ _LONGEST_QUOTE = 300
 _SHORTEST_KEY = 8
 _LONGEST_PART = 8
 LONGEST_WAIT = 7 * 24 * 3600.0
-"""Longer waits that a provider asks for are not distinguished."""
+"""Longer waits that a provider asks for are shortened to this."""
 _HTTP_LIBRARIES = {"aiohttp", "httpx", "httpx2", "httpcore", "httpcore2"}
 
 

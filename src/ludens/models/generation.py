@@ -98,17 +98,17 @@ class Draws:
 
     def __init__(self, seeds: Sequence[int], longest: int) -> None:
         self._marks, self._number = uniform(seeds, longest), 0
-        self._there: Any = None
+        self._device_marks: Any = None
 
     def __call__(self, logprobs: Any) -> Any:
         """The next token of every row, given log-probabilities of (rows, vocabulary)."""
         import torch
 
-        if self._there is None:
+        if self._device_marks is None:
             marks = torch.from_numpy(self._marks).to(logprobs.device)
-            self._there = torch.nn.functional.pad(marks, (0, 0, 0, len(logprobs) - len(marks)))
+            self._device_marks = torch.nn.functional.pad(marks, (0, 0, 0, len(logprobs) - len(marks)))
         edges = logprobs.exp().cumsum(-1, dtype=torch.float64)
-        mark = self._there[:, self._number, None] * edges[:, -1:]
+        mark = self._device_marks[:, self._number, None] * edges[:, -1:]
         self._number += 1
         return torch.searchsorted(edges, mark, right=True)[:, 0].clamp_(max=logprobs.shape[1] - 1)
 

@@ -143,11 +143,11 @@ def _contents(request: Request) -> list[Any]:
 
 
 def _answer(response: Any) -> Answer:
-    used = response.usage_metadata
-    thoughts = getattr(used, "thoughts_token_count", None) or 0
+    metadata = response.usage_metadata
+    thoughts = getattr(metadata, "thoughts_token_count", None) or 0
     usage = Usage(
-        input_tokens=getattr(used, "prompt_token_count", None) or 0,
-        output_tokens=(getattr(used, "candidates_token_count", None) or 0) + thoughts,
+        input_tokens=getattr(metadata, "prompt_token_count", None) or 0,
+        output_tokens=(getattr(metadata, "candidates_token_count", None) or 0) + thoughts,
         reasoning_tokens=thoughts,
     )
     model = response.model_version or ""

@@ -115,8 +115,8 @@ def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
 def _content(message: Message) -> Any:
     from inspect_ai.model import ContentImage, ContentText
 
-    if all(isinstance(part, str) for part in message.parts):
-        return "\n\n".join(part for part in message.parts if isinstance(part, str))
+    if not message.pictures:
+        return message.text
     return [
         ContentText(text=part) if isinstance(part, str) else ContentImage(image=part.data_uri())
         for part in message.parts
@@ -132,16 +132,16 @@ def _tools(request: Request) -> list[Any]:
     ]
 
 
-def _usage(used: Any, images: int) -> Usage:
-    if used is None:
+def _usage(usage: Any, images: int) -> Usage:
+    if usage is None:
         return Usage(images=images)
-    cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
     return Usage(
-        input_tokens=used.input_tokens + cached,
-        output_tokens=used.output_tokens,
-        reasoning_tokens=used.reasoning_tokens or 0,
+        input_tokens=usage.input_tokens + cached,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens or 0,
         images=images,
-        cost=used.total_cost,
+        cost=usage.total_cost,
     )
 
 

@@ -158,8 +158,8 @@ def _price(path: Path, name: str, table: object) -> Price:
 
 
 def _prices_file() -> Path | None:
-    if named := os.environ.get(VARIABLE):
-        return Path(named).expanduser()
+    if path := os.environ.get(VARIABLE):
+        return Path(path).expanduser()
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     default = Path(home).expanduser() / "ludens" / "prices.toml"
     return default if default.is_file() else None
@@ -198,14 +198,14 @@ class Budget:
     def exceeded_by(self, more: Usage, spent: Usage, unit: str = "episode") -> str:
         """Why the budget does not cover this in addition to what is spent; empty if it does."""
         cost, more_cost = spent.cost or 0.0, more.cost or 0.0
-        for limit, used, added, flag, words in (
+        for limit, total, amount, flag, words in (
             (self.calls, spent.calls, more.calls, "calls", f"{spent.calls:,} calls used"),
             (self.tokens, spent.tokens, more.tokens, "tokens", f"{spent.tokens:,} tokens used"),
             (self.cost, cost, more_cost, "cost", f"${cost:.4f} spent"),
         ):
-            if limit is not None and (used >= limit or used + added > limit * (1 + _ROUNDING)):
-                then = "" if used >= limit else f", and one more {unit} is expected to exceed the limit"
-                return f"{words}{then} (--max-{flag} {limit:g})"
+            if limit is not None and (total >= limit or total + amount > limit * (1 + _ROUNDING)):
+                note = "" if total >= limit else f", and one more {unit} is expected to exceed the limit"
+                return f"{words}{note} (--max-{flag} {limit:g})"
         return ""
 
 

@@ -195,7 +195,7 @@ class LocalModel(Model):
             model, processor = self._load()
         from transformers import LogitsProcessorList
 
-        started = perf_counter()
+        start = perf_counter()
         inputs = processor.apply_chat_template(
             [conversation(item.request) for item in items],
             add_generation_prompt=True,
@@ -228,7 +228,7 @@ class LocalModel(Model):
         new = output[: len(items), inputs["input_ids"].shape[1] :]
         texts = processor.batch_decode(new, skip_special_tokens=True)
         logprobs = exact.logprobs(new).tolist() if exact and want_tokens else None
-        ms = round((perf_counter() - started) * 1000, 3)
+        ms = round((perf_counter() - start) * 1000, 3)
         ends, answers = end_tokens(model), []
         for place, (row, text) in enumerate(zip(new.tolist(), texts, strict=True)):
             length = next((n + 1 for n, token in enumerate(row) if token in ends), len(row))
@@ -237,9 +237,9 @@ class LocalModel(Model):
             usage = Usage(len(prompt), length, images=len(items[place].request.pictures))
             answer = Answer(text, "stop" if complete else "length", usage, self.path, ms)
             if exact and logprobs is not None:
-                drawn, values = row[:length], logprobs[place][:length]
+                tokens, values = row[:length], logprobs[place][:length]
                 pictures = items[place].request.pictures
-                answer.tokens = Tokens(prompt, drawn, values, exact.temperature, exact.suppressed, pictures)
+                answer.tokens = Tokens(prompt, tokens, values, exact.temperature, exact.suppressed, pictures)
             answers.append(answer)
         return answers
 

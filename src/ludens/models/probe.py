@@ -40,11 +40,11 @@ class ProbeResult:
     """Such as options that the model does not support."""
 
     def lines(self) -> list[str]:
-        used, text = self.usage, " ".join(self.text.split())
+        usage, text = self.usage, " ".join(self.text.split())
         verdict = "correct" if self.correct else f"wrong: the blue disc is on {self.expected}"
-        reasoning = f", {used.reasoning_tokens} of them reasoning" if used.reasoning_tokens else ""
-        tokens = f"{used.input_tokens} tokens in, {used.output_tokens} out{reasoning}"
-        cost = "price unknown" if used.cost is None else f"${used.cost:.6f}"
+        reasoning = f", {usage.reasoning_tokens} of them reasoning" if usage.reasoning_tokens else ""
+        tokens = f"{usage.input_tokens} tokens in, {usage.output_tokens} out{reasoning}"
+        cost = "price unknown" if usage.cost is None else f"${usage.cost:.6f}"
         return [
             f"{self.spec} answered: {text[:200] or '(nothing)'} ({verdict})",
             f"{self.ms:.0f} ms, {tokens}, {cost}",
@@ -65,8 +65,8 @@ async def probe(spec: str | Spec, seed: int = 0, *, picture: bool = True) -> Pro
     """
     parsed = parse_spec(spec) if isinstance(spec, str) else spec
     defaults = _FEW_RETRIES if parsed.kind in NETWORK else {}
-    drawn, expected = draw_question(seed)
-    parts = (drawn, QUESTION) if picture else (text_question(seed),)
+    board, expected = draw_question(seed)
+    parts = (board, QUESTION) if picture else (text_question(seed),)
     tested = Spec(parsed.name, parsed.address, {**defaults, **parsed.options})
     async with model(tested, cache=False) as client:
         answer = await client.answer(Request([Message("user", parts)]))

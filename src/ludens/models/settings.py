@@ -128,7 +128,7 @@ def read_settings(cls: type[S], spec: Spec) -> S:
     return configure(cls, _without_aliases(spec.options), spec.name)
 
 
-def find_key(name: str, settings: NetworkSettings, *variables: str, needed: bool = True) -> Secret:
+def find_key(name: str, settings: NetworkSettings, *variables: str, mandatory: bool = True) -> Secret:
     """The API key in the first of these environment variables that is set, or in the one the spec names."""
     places = (settings.key_env,) if settings.key_env else variables
     for place in places:
@@ -136,7 +136,7 @@ def find_key(name: str, settings: NetworkSettings, *variables: str, needed: bool
             if not key.isprintable() or " " in key:
                 raise BadOption(f"the key in {place} contains white space or control characters.")
             return Secret(key)
-    if needed or settings.key_env:
+    if mandatory or settings.key_env:
         raise MissingKey(name, *places)
     return Secret()
 
@@ -299,9 +299,7 @@ def model_accesses(spec: Spec) -> Iterator[Access]:
 
 def seat_spec(model_spec: str, prompt: PromptOptions) -> str:
     """The spec of a seat: the identity of a model (`Model.spec`) and the non-default prompt options."""
-    own = parse_spec(model_spec)
-    changed = _changed_options(prompt, options_of(PromptOptions))
-    return str(Spec(own.name, own.address, {**own.options, **changed}))
+    return str(parse_spec(model_spec).with_options(**_changed_options(prompt, options_of(PromptOptions))))
 
 
 def _parsed(spec: str | Spec) -> Spec:

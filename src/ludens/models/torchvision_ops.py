@@ -15,7 +15,7 @@ from typing import Any
 _DECLARED = ("nms", "qnms")
 _LOCK = Lock()
 _libraries: list[Any] = []
-"""Declarations end with the object that made them."""
+"""Kept alive here, because a declaration ends with the object that made it."""
 
 
 def import_torchvision() -> bool:

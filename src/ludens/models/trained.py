@@ -25,9 +25,9 @@ def games_of_checkpoint(folder: Path, settings: str = "") -> frozenset[str]:
     The settings of a model that was exported for play name them; else they are in its recipe, which is in the
     folder, or beside it where the checkpoint was made by demonstrations alone.
     """
-    named = _read(folder / settings).get(TRAINED_ON) if settings else None
-    if isinstance(named, list):
-        return frozenset(name for name in named if isinstance(name, str))
+    games = _read(folder / settings).get(TRAINED_ON) if settings else None
+    if isinstance(games, list):
+        return frozenset(name for name in games if isinstance(name, str))
     return games_of_recipe(
         _read(folder / "training.json").get("recipe") or _read(folder.parent / "recipe.json")
     )

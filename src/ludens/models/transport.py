@@ -101,10 +101,10 @@ class Transport:
 def _proxy(url: str) -> str | None:
     """The proxy of this address according to the environment, looked up once per session."""
     parts = urlsplit(url)
-    named = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
-    if not named:
+    address = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+    if not address:
         return None
-    proxy = urlsplit(named if "://" in named else f"http://{named}")
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
     if proxy.scheme not in ("http", "https") or not proxy.hostname:
         raise BadOption(f"{parts.scheme}_proxy in the environment must be http://HOST:PORT.")
     return proxy.geturl()

@@ -9,10 +9,36 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import BoundArguments, signature
 from logging import getLogger
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
 
 HASH = "ludens_hash"
 """The key in `Image.info` with a picture's hash."""
+
+
+class _Latest(Generic[T]):
+    """Values by the hash of a picture, up to a number of bytes; the least recently used are dropped."""
+
+    def __init__(self, limit: int, size: Callable[[T], int]) -> None:
+        self.limit, self._size = limit, size
+        self.clear()
+
+    def clear(self) -> None:
+        self.values: OrderedDict[str, T] = OrderedDict()
+        self.bytes = 0
+
+    def get(self, key: str) -> T | None:
+        if key in self.values:
+            self.values.move_to_end(key)
+        return self.values.get(key)
+
+    def add(self, key: str, value: T) -> None:
+        if key not in self.values:
+            self.bytes += self._size(value)
+        self.values[key] = value
+        while self.bytes > self.limit:
+            self.bytes -= self._size(self.values.popitem(last=False)[1])
 
 
 class CachedImageProcessor:
@@ -28,9 +54,8 @@ class CachedImageProcessor:
     """
 
     def __init__(self, inner: Any, limit: int) -> None:
-        self._inner, self._limit = inner, limit
-        self._features: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
-        self._bytes = 0
+        self._inner = inner
+        self._features = _Latest[Mapping[str, Any]](limit, _size)
         self._known_layout = True
 
     def __getattr__(self, name: str) -> Any:
@@ -52,15 +77,11 @@ class CachedImageProcessor:
 
     def _process(self, picture: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         key = picture.info[HASH]
-        if key in self._features:
-            self._features.move_to_end(key)
-            return self._features[key]
-        features: Mapping[str, Any] = dict(self._inner([picture], **options))
-        if _known_layout(features):
-            self._features[key] = features
-            self._bytes += _size(features)
-            while self._bytes > self._limit:
-                self._bytes -= _size(self._features.popitem(last=False)[1])
+        features = self._features.get(key)
+        if features is None:
+            features = dict(self._inner([picture], **options))
+            if _known_layout(features):
+                self._features.add(key, features)
         return features
 
 
@@ -85,8 +106,13 @@ def join_pictures(features: Sequence[Mapping[str, Any]]) -> Any:
     return BatchFeature({name: torch.cat([part[name] for part in features]) for name in features[0]})
 
 
+def _bytes(tensor: Any) -> int:
+    size: int = tensor.element_size() * tensor.nelement()
+    return size
+
+
 def _size(features: Mapping[str, Any]) -> int:
-    return sum(tensor.element_size() * tensor.nelement() for tensor in features.values())
+    return sum(map(_bytes, features.values()))
 
 
 log = getLogger("ludens.models")
@@ -111,18 +137,15 @@ class PictureFeatures:
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._known: OrderedDict[str, Any] = OrderedDict()
-        self._bytes = 0
+        self.cache = _Latest[Any](limit, _bytes)
         self._layout_known = True
         self.computed = 0
 
     def clear(self) -> None:
-        self._known.clear()
-        self._bytes = 0
+        self.cache.clear()
 
     @contextmanager
-    def known(self, model: Any, pictures: Sequence[str]) -> Iterator[None]:
+    def reuse(self, model: Any, pictures: Sequence[str]) -> Iterator[None]:
         """Answer the model's next question for features from memory, as far as possible.
 
         Args:
@@ -139,12 +162,12 @@ class PictureFeatures:
 
         # `generate` reads the parameters of the method.
         @wraps(original)
-        def answer(*arguments: Any, **named: Any) -> Any:
+        def answer(*arguments: Any, **keywords: Any) -> Any:
             try:
-                return self._answer(original, pictures, signature(original).bind(*arguments, **named))
+                return self._answer(original, pictures, signature(original).bind(*arguments, **keywords))
             except UnknownLayout:
                 self._give_up(type(model).__name__)
-                return original(*arguments, **named)
+                return original(*arguments, **keywords)
 
         setattr(inner, _METHOD, answer)
         try:
@@ -161,29 +184,20 @@ class PictureFeatures:
         parts = _pixels_of_each(pixels, grids)
         if len(parts) != len(pictures):
             raise UnknownLayout
-        features_by_name = {name: self._known[name] for name in pictures if name in self._known}
-        missing = {name: place for place, name in enumerate(pictures) if name not in features_by_name}
-        if missing:
-            places = list(missing.values())
+        features = {name: self.cache.get(name) for name in pictures}
+        places_by_name = {name: place for place, name in enumerate(pictures) if features[name] is None}
+        if places_by_name:
+            places = list(places_by_name.values())
             arguments["pixel_values"] = torch.cat([parts[place] for place in places])
             if grids is not None:
                 arguments["image_grid_thw"] = grids[places]
             with torch.no_grad():
                 output = original(**arguments)
-            features_by_name.update(zip(missing, _features_of_each(output, len(places)), strict=True))
+            features.update(zip(places_by_name, _features_of_each(output, len(places)), strict=True))
             self.computed += len(places)
-        for name, features in features_by_name.items():
-            self._keep(name, features)
-        return BaseModelOutputWithPooling(pooler_output=tuple(features_by_name[name] for name in pictures))
-
-    def _keep(self, name: str, features: Any) -> None:
-        if name not in self._known:
-            self._bytes += features.element_size() * features.nelement()
-        self._known[name] = features
-        self._known.move_to_end(name)
-        while self._bytes > self._limit:
-            _, dropped = self._known.popitem(last=False)
-            self._bytes -= dropped.element_size() * dropped.nelement()
+        for name, part in features.items():
+            self.cache.add(name, part)
+        return BaseModelOutputWithPooling(pooler_output=tuple(features[name] for name in pictures))
 
     def _give_up(self, name: str) -> None:
         if self._layout_known:
@@ -192,11 +206,11 @@ class PictureFeatures:
 
 
 def _by_name(bound: BoundArguments) -> dict[str, Any]:
-    named = dict(bound.arguments)
+    keywords = dict(bound.arguments)
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            named |= named.pop(name, {})
-    return named
+            keywords |= keywords.pop(name, {})
+    return keywords
 
 
 def _pixels_of_each(pixels: Any, grids: Any) -> Sequence[Any]:

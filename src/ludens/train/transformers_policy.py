@@ -192,7 +192,7 @@ class TransformersPolicy(Policy):
         if not self.options.feature_cache or self._trains_vision:
             yield
             return
-        with self._features.known(self.base, [picture.hash for picture in pictures]):
+        with self._features.reuse(self.base, [picture.hash for picture in pictures]):
             yield
 
     def score(self, samples: Sequence[TokenSample], *, entropy: bool = False, state: bool = False) -> Scores:

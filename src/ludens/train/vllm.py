@@ -292,7 +292,7 @@ class VllmPolicy(Policy):
         self.folder = (Path(options.folder) if options.folder else folder).absolute()
         self.stale = True
         """Whether the weights may have changed since the server got them."""
-        secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, needed=False)
+        secret = find_key(f"vllm/{NAME}", NetworkSettings(), KEY, mandatory=False)
         self.servers = [VllmServer(url, options.timeout, secret) for url in options.urls]
         ends, never = end_tokens(local.base), placeholders(local.base)
         self.model = VllmFleet(

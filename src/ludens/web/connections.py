@@ -25,7 +25,7 @@ HEADER_SECONDS = 15.0
 IDLE_SECONDS = 30.0
 """How long a connection is kept for the next request."""
 LINGER_SECONDS = 10.0
-"""How long the rest of a request that was answered early is awaited before its connection is closed."""
+"""How long to wait for the rest of a request that was answered early before its connection is closed."""
 READ_SECONDS = 60.0
 """How long a browser may take to read a part of what it is sent."""
 MOST_FILES = 8_192
@@ -114,15 +114,15 @@ class Connections:
     def admit(self, connection: Connection, address: str) -> bool:
         """Count a connection; False where it must be refused."""
         connection.address = limited_by(address)
-        here = self._open.get(connection.address, {})
+        group = self._open.get(connection.address, {})
         rivals: list[dict[Connection, None]] = []
-        if len(here) >= self._most_per_address and not is_trusted(address, self._proxies):
-            rivals = [here]
+        if len(group) >= self._most_per_address and not is_trusted(address, self._proxies):
+            rivals = [group]
         elif self._number >= self._most:
             rivals = sorted(self._open.values(), key=len, reverse=True)
         if rivals and not self._drop_waiting(rivals):
             LOG.warning(
-                "refused a connection of %s, which has %d of %d", connection.address, len(here), self._number
+                "refused a connection of %s, which has %d of %d", connection.address, len(group), self._number
             )
             return False
         self._open.setdefault(connection.address, {})[connection] = None
@@ -130,17 +130,17 @@ class Connections:
         return True
 
     def renew(self, connection: Connection) -> None:
-        here = self._open.get(connection.address, {})
-        if connection in here:
-            del here[connection]
-            here[connection] = None
+        group = self._open.get(connection.address, {})
+        if connection in group:
+            del group[connection]
+            group[connection] = None
 
     def forget(self, connection: Connection) -> None:
-        here = self._open.get(connection.address, {})
-        if connection in here:
-            del here[connection]
+        group = self._open.get(connection.address, {})
+        if connection in group:
+            del group[connection]
             self._number -= 1
-            if not here:
+            if not group:
                 del self._open[connection.address]
 
     def _drop_waiting(self, groups: Iterable[dict[Connection, None]]) -> bool:
@@ -189,7 +189,7 @@ async def listen(
         server = await asyncio.get_running_loop().create_server(
             lambda: Connection(serve(), connections), host, port, backlog=backlog
         )
-    except BaseException:  # a host that is no name of one is no OSError
+    except BaseException:  # an invalid host name raises UnicodeError, not OSError
         await runner.cleanup()
         raise
     return runner, server
@@ -204,11 +204,11 @@ def _raise_file_limit() -> int:
     ):  # Windows has no limit that a process can raise, and connections do not count as files
         return MOST_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    files = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= files:
         return MOST_FILES if soft == resource.RLIM_INFINITY else soft
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return wanted
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return files
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -19,9 +19,9 @@ from ludens.run.replays import animation, film_strip, find
 from ludens.run.rows import Location
 from ludens.run.store import read_places
 from ludens.run.viewer import FETCHED_TEXT, EpisodeReplay, Panel, ShownStep, without_earlier
-from ludens.web.home import CATALOGUE
-from ludens.web.pages import WebSettings, page, render
-from ludens.web.runs import LIVE, ListedEpisode, describe, same_seed
+from ludens.web.home import run_folder
+from ludens.web.pages import WebSettings, attachment, page, render, whole_number
+from ludens.web.runs import LIVE, ListedEpisode
 from ludens.web.security import may_be_linked
 
 MAX_REPLAYS = 6
@@ -35,20 +35,20 @@ _NAME = "{run:.+}"
 
 class Replays:
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
+        self._latest: OrderedDict[tuple[Path, Location, bytes], tuple[Head, EpisodeReplay]] = OrderedDict()
 
     def get(self, folder: Path, location: Location, key: str) -> tuple[Head, EpisodeReplay]:
         line = raw_line(folder, location)
         place = folder, location, blake2b(line, digest_size=16).digest()
-        entry = self._kept.pop(place, None)
+        entry = self._latest.pop(place, None)
         if entry is None:
             head, data = split_line(line)
             entry = head, EpisodeReplay(head.key, Episode.from_json(data))
         if entry[0].key != key:
             raise BadFile(f"there is another episode than {key!r} in that place of the file.")
-        self._kept[place] = entry
-        if len(self._kept) > MAX_REPLAYS:
-            self._kept.popitem(last=False)
+        self._latest[place] = entry
+        if len(self._latest) > MAX_REPLAYS:
+            self._latest.popitem(last=False)
         return entry
 
 
@@ -68,19 +68,32 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
         app.router.add_get(f"/{name}/{_NAME}", handler)
 
 
-async def _requested(request: web.Request, prefix: str = "") -> tuple[str, Head, Location, EpisodeReplay]:
-    """The episode that a request names: `key`, and `at`, where its line begins if that is known."""
+@dataclass(frozen=True)
+class RequestedEpisode:
+    """An episode that a request names."""
+
+    run: str
+    folder: Path
+    head: Head
+    location: Location
+    replay: EpisodeReplay
+
+    @property
+    def address(self) -> str:
+        return f"{quote(self.run)}?{urlencode({'key': self.head.key, 'at': str(self.location)})}"
+
+
+async def _requested(request: web.Request, prefix: str = "") -> RequestedEpisode:
+    """The episode of a request, from `key`, and `at`, where its line begins if that is known."""
     run = request.query.get(f"{prefix}run") or request.match_info["run"]
-    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
-    if folder is None:
-        raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
+    folder = await run_folder(request, run)
     key, at = request.query.get(f"{prefix}key", ""), request.query.get(f"{prefix}at", "")
     try:
         location = await asyncio.to_thread(_location, folder, key, at)
         head, replay = await render(request, request.app[REPLAYS].get, folder, location, key)
     except UsageError as error:
         raise web.HTTPNotFound(text=str(error)) from None
-    return run, head, location, replay
+    return RequestedEpisode(run, folder, head, location, replay)
 
 
 def _location(folder: Path, key: str, at: str) -> Location:
@@ -93,10 +106,10 @@ def _location(folder: Path, key: str, at: str) -> Location:
 
 
 def _number(request: web.Request, name: str, below: int) -> int:
-    text = request.query.get(name, "0")
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < below):
+    number = whole_number(request.query.get(name, "0"), below)
+    if number is None:
         raise web.HTTPNotFound(text=f"There is no such {name}.")
-    return int(text)
+    return number
 
 
 def _seat(request: web.Request, replay: EpisodeReplay) -> str:
@@ -106,64 +119,58 @@ def _seat(request: web.Request, replay: EpisodeReplay) -> str:
     return seat
 
 
-def _address(run: str, head: Head, location: Location) -> str:
-    return f"{quote(run)}?{urlencode({'key': head.key, 'at': str(location)})}"
-
-
 @may_be_linked
 async def episode_page(request: web.Request) -> web.Response:
-    run, head, location, replay = await _requested(request)
-    panels = [await _panel(request, run, head, location, replay)]
+    episode = await _requested(request)
+    panels = [await _panel(request, episode)]
     if "with_key" in request.query:
-        panels.append(await _panel(request, *await _requested(request, "with_")))
-    alone = f"/episode/{_address(run, head, location)}"
+        panels.append(await _panel(request, await _requested(request, "with_")))
+    alone = f"/episode/{episode.address}"
     choices = [
-        (
-            f"{alone}&{urlencode({'with_key': row.key, 'with_at': str(row.location)})}",
-            row,
-            describe(entrant, cell, row),
-        )
-        for entrant, cell, row in await _others(request, run, head, location, replay.episode.seed)
+        (f"{alone}&{urlencode({'with_key': other.row.key, 'with_at': str(other.row.location)})}", other)
+        for other in await _same_seed(request, episode)
     ]
     return page(
-        "episode.html", title=head.key, run=run, head=head, panels=panels, quote=quote, choices=choices,
-        alone=alone, compared=request.query.get("with_key", ""),
-    )  # fmt: skip
+        "episode.html",
+        title=episode.head.key,
+        run=episode.run,
+        panels=panels,
+        choices=choices,
+        alone=alone,
+        compared=request.query.get("with_key", ""),
+    )
 
 
-async def _panel(
-    request: web.Request, run: str, head: Head, location: Location, replay: EpisodeReplay
-) -> Panel:
+async def _panel(request: web.Request, episode: RequestedEpisode) -> Panel:
+    replay = episode.replay
     return Panel(
         replay,
         problem=f"It cannot be replayed: {replay.error}" if replay.error else "",
-        address=_address(run, head, location),
-        entrant=head.entrant,
-        task=head.task,
+        address=episode.address,
+        entrant=episode.head.entrant,
+        task=episode.head.task,
         reveal=await render(request, lambda: replay.reveal),
     )
 
 
-async def _others(
-    request: web.Request, run: str, head: Head, location: Location, seed: int
-) -> list[ListedEpisode]:
-    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, run)
-    if folder is None:
-        return []
-    live = await request.app[LIVE].get(run, folder)
+async def _same_seed(request: web.Request, episode: RequestedEpisode) -> list[ListedEpisode]:
+    """Other episodes of the run with the same task and seed."""
+    live = await request.app[LIVE].get(episode.run, episode.folder)
     try:
         await live.update(_WAIT)
     except UsageError:  # an unknown suite: the episode itself can be shown
         return []
     if live.snapshot is None:
         return []
-    listed = await asyncio.to_thread(same_seed, live.snapshot, head.task, seed, MAX_OTHERS + 1)
-    return [episode for episode in listed if episode[2].location != location][:MAX_OTHERS]
+    task, seed = episode.head.task, episode.replay.episode.seed
+    listed = await asyncio.to_thread(live.snapshot.same_seed, task, seed, MAX_OTHERS + 1)
+    return [other for other in listed if other.row.location != episode.location][:MAX_OTHERS]
 
 
 async def episode_step(request: web.Request) -> web.Response:
-    run, head, offset, replay = await _requested(request)
-    index, address = _number(request, "step", len(replay.steps)), _address(run, head, offset)
+    episode = await _requested(request)
+    replay, address = episode.replay, episode.address
+    index = _number(request, "step", len(replay.steps))
 
     def source(picture: Picture, step: int, seat: str, number: int) -> str:
         picture.png()  # kept instead of the pixels, which are larger
@@ -175,14 +182,14 @@ async def episode_step(request: web.Request) -> web.Response:
 
 
 async def episode_prompt(request: web.Request) -> web.Response:
-    *_, replay = await _requested(request)
+    replay = (await _requested(request)).replay
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     prompts = await render(request, replay.prompts, index, seat)
     return page("episode_prompts.html", prompts=map(without_earlier, prompts))
 
 
 async def episode_picture(request: web.Request) -> web.Response:
-    *_, replay = await _requested(request)
+    replay = (await _requested(request)).replay
     index, seat = _number(request, "step", len(replay.steps)), _seat(request, replay)
     pictures = await render(request, replay.pictures, index, seat)
     picture = pictures[_number(request, "number", len(pictures))]
@@ -193,7 +200,7 @@ async def episode_picture(request: web.Request) -> web.Response:
 
 async def episode_verify(request: web.Request) -> web.Response:
     """Whether replaying gives the same replies, pictures, returns and facts."""
-    *_, replay = await _requested(request)
+    replay = (await _requested(request)).replay
     verified = await render(request, lambda: replay.verified)
     if isinstance(verified, str):
         return web.json_response({"problem": verified})
@@ -202,7 +209,7 @@ async def episode_verify(request: web.Request) -> web.Response:
 
 async def episode_file(request: web.Request) -> web.Response:
     """The episode as an animation or a film strip, as one seat sees it."""
-    *_, replay = await _requested(request)
+    replay = (await _requested(request)).replay
     kind, seat = request.query.get("format", ""), _seat(request, replay)
     if kind not in FORMATS:
         raise web.HTTPNotFound(text="There is no such format: gif or png.")
@@ -212,7 +219,5 @@ async def episode_file(request: web.Request) -> web.Response:
         )
     make = animation if kind == "gif" else film_strip
     data = await render(request, make, replay.episode, seat)
-    name = f"{replay.episode.game.replace('/', '-')}-{replay.episode.seed}-{seat}.{kind}"
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
-    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
-    return web.Response(body=data, content_type=FORMATS[kind], headers=headers)
+    name = f"{replay.episode.game}-{replay.episode.seed}-{seat}.{kind}"
+    return attachment(data, FORMATS[kind], name)

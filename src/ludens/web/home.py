@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from time import monotonic, time
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -27,7 +27,7 @@ from ludens.run.lines import LINE_START, shards_of
 from ludens.run.plan import seated_name
 from ludens.run.rows import EPISODES
 from ludens.run.store import read_plan
-from ludens.web.pages import WebSettings, page, render
+from ludens.web.pages import WebSettings, page, render, whole_number
 from ludens.web.play import TABLES, own_games
 from ludens.web.security import ACCESS, may_be_linked
 
@@ -117,10 +117,10 @@ def position(name: str, seed: int, theme: str) -> tuple[bytes, str]:
 
 
 def parameters(request: web.Request) -> tuple[str, int, str]:
-    seed = request.query.get("seed", "0")
-    if not (seed.isascii() and seed.isdigit() and len(seed) < 8 and int(seed) < MAX_SEED):
+    seed = whole_number(request.query.get("seed", "0"), MAX_SEED)
+    if seed is None:
         raise BadOption(f"a seed here is a number below {MAX_SEED:,}.")
-    return request.query.get("game", "")[:100], int(seed), request.query.get("theme", "classic")[:20]
+    return request.query.get("game", "")[:100], seed, request.query.get("theme", "classic")[:20]
 
 
 async def game_picture(request: web.Request) -> web.Response:
@@ -134,7 +134,7 @@ async def game_text(request: web.Request) -> web.Response:
 
 
 MAX_RUNS, MAX_DEPTH = 2_000, 6
-"""What is searched of a folder at most."""
+"""Limits of the search for runs: how many are found, and in how many levels of folders."""
 QUIET = 120.0
 """Seconds without a new episode after which an unfinished run counts as stopped."""
 SCAN_EVERY = 2.0
@@ -273,11 +273,18 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
     app.router.add_get("/game-text", game_text)
 
 
+async def run_folder(request: web.Request, name: str) -> Path:
+    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, name)
+    if folder is None:
+        raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
+    return folder
+
+
 @may_be_linked
 async def home(request: web.Request) -> web.Response:
-    known = await asyncio.to_thread(cards)  # not where pictures wait
-    groups = [(title, about, [card for card in known if card.group == title]) for title, about, _ in GROUPS]
-    groups.append((MORE, "", [card for card in known if card.group == MORE]))
+    games = await asyncio.to_thread(cards)  # not where pictures wait
+    titles = [*((title, about) for title, about, _ in GROUPS), (MORE, "")]
+    groups = [(title, about, [card for card in games if card.group == title]) for title, about in titles]
     infos = await asyncio.to_thread(request.app[CATALOGUE].runs)
     organiser = request.app[ACCESS].is_organiser(request)
     return page(
@@ -288,7 +295,6 @@ async def home(request: web.Request) -> web.Response:
         tables=[each for each in request.app[TABLES].sessions.values() if each.playing] if organiser else [],
         live=[info for info in infos if info.status == "in progress"],
         number_of_runs=len(infos),
-        quote=quote,
         picture_address=lambda game, seed: f"/game-picture?{urlencode({'game': game, 'seed': seed})}",
     )
 
@@ -308,6 +314,5 @@ async def _run_list(request: web.Request) -> dict[str, Any]:
     return {
         "runs": await asyncio.to_thread(catalogue.runs),
         "root": catalogue.root,
-        "quote": quote,
         "when": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }

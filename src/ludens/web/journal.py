@@ -38,7 +38,7 @@ FOLDER = ".games"
 _SCHEMA = 1
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _WRITERS = ThreadPoolExecutor(4, "ludens-journal")
-"""Of their own: bots that search for long fill the threads of the event loop."""
+"""Separate threads, because bots that search for a long time fill those of the event loop."""
 _REFUSED: dict[str, type[MoveError]] = {"unreadable": Unreadable, "illegal": Illegal, "late": Late}
 
 
@@ -55,7 +55,7 @@ class TableRecord:
     """The number of the last question of each person before this game."""
     void_games: int
     about: Mapping[str, Any]
-    """What whoever keeps the table needs to set up the game again."""
+    """The values from which the game can be set up again."""
     schema: int = _SCHEMA
 
 
@@ -106,7 +106,7 @@ class Journal:
         self.path = path
         self.record: TableRecord | None = None
         self.begun = False
-        self.left = ""
+        self.leaver = ""
         """The seat whose person left the game."""
         self.end: GameEvent | None = None
         self.elapsed = 0.0
@@ -155,7 +155,7 @@ class Journal:
             case "begun":
                 self.begun = True
             case "left":
-                self.left = event.seat
+                self.leaver = event.seat
             case "ended":
                 self.end = event
 
@@ -164,7 +164,7 @@ class Journal:
         if self.path is not None:
             with self._lock:
                 save_file(self.path, orjson.dumps(record) + b"\n")
-        self.record, self.begun, self.left, self.end, self.elapsed = record, False, "", None, 0.0
+        self.record, self.begun, self.leaver, self.end, self.elapsed = record, False, "", None, 0.0
         self._replies.clear()
 
     @property
@@ -185,7 +185,7 @@ class Journal:
         return round(perf_counter() - self._began, 6)
 
     def entry(
-        self, seat: str, turn: int, asked: float, reply: Reply, error: MoveError | None = None
+        self, seat: str, turn: int, start: float, reply: Reply, error: MoveError | None = None
     ) -> JournalReply:
         """The line for a reply to what was asked at some time."""
         now = self.now()
@@ -199,7 +199,7 @@ class Journal:
             reasoning=reply.reasoning,
             refused=error.verdict if error is not None else "",
             reason=str(error) if error is not None else "",
-            ms=round((now - asked) * 1000, 3),
+            ms=round((now - start) * 1000, 3),
             at=now,
         )
 
@@ -209,8 +209,8 @@ class Journal:
             await asyncio.get_running_loop().run_in_executor(_WRITERS, self._append, reply, True)
 
     def note(self, line: JournalReply | GameEvent) -> None:
-        """Write what nobody waits for: it survives the end of this process, and is on the disk with the next
-        reply that is saved."""
+        """Write a line without waiting for the disk: it survives the end of this process, and is on the disk
+        with the next reply that is saved."""
         if self._closed:
             return
         if isinstance(line, GameEvent):
@@ -231,7 +231,7 @@ class Journal:
                 raise file_error("write", self.path, error) from None
 
     def close(self) -> None:
-        """Write no more: the server stops, which is no event of the game."""
+        """Write nothing more, because the server stops: this is not an event of the game."""
         self._closed = True
 
     def delete(self) -> None:
@@ -272,7 +272,7 @@ class JournalFolder:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._lock: IO[bytes] | None = None
-        self._taken = False
+        self._in_use = False
         """Whether another server keeps its games here."""
 
     def read(self) -> Iterator[Journal]:
@@ -293,8 +293,8 @@ class JournalFolder:
         return Journal(self._folder / f"{session}.jsonl")
 
     def _open(self, folder: Path) -> bool:
-        if self._lock is not None or self._taken:
-            return not self._taken
+        if self._lock is not None or self._in_use:
+            return not self._in_use
         lock = folder / "lock"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -304,11 +304,11 @@ class JournalFolder:
             raise file_error("write", lock, error) from None
         except BadOption:
             self.close()
-            self._taken = True
+            self._in_use = True
             LOG.warning(
                 "another server keeps its games in %s: those of this one are lost when it stops", folder
             )
-        return not self._taken
+        return not self._in_use
 
     def close(self) -> None:
         if self._lock is not None:
@@ -367,10 +367,10 @@ class Journaled(Agent):
             return recorded.repeat()
         if self.journal.end is not None:
             raise AgentFailure(self.journal.end.text)
-        started = self.journal.now()
+        start = self.journal.now()
 
         def entry(reply: Reply, error: MoveError | None = None) -> JournalReply:
-            return self.journal.entry(self.seat, self._turn, started, reply, error)
+            return self.journal.entry(self.seat, self._turn, start, reply, error)
 
         try:
             reply = await self._reply(ask)

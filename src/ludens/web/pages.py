@@ -30,7 +30,7 @@ class WebSettings:
 
 
 MAX_WAITING = 64
-"""Of one address."""
+"""Tasks of one address that may wait."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ async def render(request: web.Request, work: Callable[P, T], *args: P.args, **mo
 
 
 async def aside(work: Callable[P, T], *args: P.args, **more: P.kwargs) -> T:
-    """Run what makes games, agents and first states."""
+    """Make games, agents or first states in a thread."""
     return await _MAKERS.run("", work, *args, **more)
 
 
@@ -99,6 +99,19 @@ def environment() -> Environment:
 def page(template: str, *, status: int = 200, **context: Any) -> web.Response:
     text = environment().get_template(template).render(**context)
     return web.Response(text=text, status=status, content_type="text/html")
+
+
+def attachment(data: bytes, content_type: str, name: str) -> web.Response:
+    """A file that the browser saves under this name."""
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name.replace("/", "-"))
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"'}
+    return web.Response(body=data, content_type=content_type, headers=headers)
+
+
+def whole_number(text: str, below: int) -> int | None:
+    """A number in an address; None where it is not a whole one below this limit."""
+    valid = text.isascii() and text.isdigit() and len(text) < 10 and int(text) < below
+    return int(text) if valid else None
 
 
 @lru_cache(maxsize=1)

@@ -23,8 +23,7 @@ from weakref import WeakSet
 
 from aiohttp import web
 
-from ludens.agents import BEST, agent, player_accesses
-from ludens.core.agent import Agent
+from ludens.agents import BEST, player_accesses
 from ludens.core.config import check_seats
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, BadOption, UnknownName, UsageError
@@ -40,7 +39,7 @@ from ludens.run.plan import Plan, make_plan
 from ludens.run.store import Store
 from ludens.train.nano.taught import is_taught
 from ludens.web.journal import FOLDER, Journal, JournalFolder, folder_of
-from ludens.web.pages import WebSettings, aside, page
+from ludens.web.pages import WebSettings, aside, attachment, page, whole_number
 from ludens.web.security import ACCESS, checks_own_token, may_be_linked, set_token
 from ludens.web.sessions import HUMAN, PersonSeat, Session, Setup
 from ludens.web.socket import SOCKETS, close_all, serve
@@ -48,7 +47,7 @@ from ludens.web.spending import MOST_VOID, SPENDING, Spending
 
 LOG = logging.getLogger(__name__)
 ME, FRIEND, OTHER = "me", "friend", "other"
-"""Whom one can choose for a seat, besides bots."""
+"""The choices for a seat besides bots."""
 _RANDOM = "bot/random"
 COOKIE = "seat"
 OWN, MOST_OWN = "games", 12
@@ -60,7 +59,7 @@ def plan_of(setup: Setup) -> Plan:
     return make_plan(
         str(suite),
         {HUMAN: HUMAN},
-        {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN},
+        setup.opponents,
         seed=setup.seed,
         theme=setup.render.theme,
         size=setup.render.size,
@@ -183,7 +182,7 @@ def _restored_setup(journal: Journal, spending: Spending) -> Setup:
     for spec in about.specs.values():
         permit(player_accesses(spec, type(game)), Setter.FILE)
     setup = Setup(game, about.specs, about.seed)
-    _agents(setup, spending)
+    spending.make_agents(game, setup.opponents)
     spending.check(about.specs.values())
     return setup
 
@@ -214,7 +213,9 @@ def _session(app: web.Application, setup: Setup, journal: Journal) -> Session:
         saved, session.replay = _save(runs, Path(name).name, setup, episode)
         return saved
 
-    session = Session(setup, lambda setup: _agents(setup, spending), save, journal=journal)
+    session = Session(
+        setup, lambda setup: spending.make_agents(setup.game, setup.opponents), save, journal=journal
+    )
     return session
 
 
@@ -224,7 +225,7 @@ async def choose(request: web.Request) -> web.Response:
     organiser = request.app[ACCESS].is_organiser(request)
     if not name:
         return page("choose.html", title="Play", games=_games(), game=None, organiser=organiser)
-    # A link may come from anywhere: whoever opens it, it sets what visitors may set.
+    # Anybody may have written the link, so it may set only what visitors may set, whoever opens it.
     game = await aside(make_by, Setter.VISITOR, name)
     return page(
         "choose.html",
@@ -269,7 +270,7 @@ async def start(request: web.Request) -> web.Response:
 
 
 def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
-    """A new session of a setup; the way to the seat of the person who began it."""
+    """Start a session; returns the redirect to the seat of the person who began it."""
     tables = request.app[TABLES]
     session = _session(request.app, setup, Journal())
     session.owner = owner
@@ -284,14 +285,14 @@ def _begin(request: web.Request, setup: Setup, owner: str) -> web.HTTPSeeOther:
 
 
 def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tuple[Setup, list[str]]:
-    """What a form asks for, and the seats of people. What cannot be played or saved is refused."""
-    named = {name: text for name, text in form.items() if name.startswith("option.") and text}
-    options = {name.removeprefix("option."): text for name, text in named.items()}
+    """The setup that a form describes, and the seats of people; raises if it cannot be played or saved."""
+    texts = {name: text for name, text in form.items() if name.startswith("option.") and text}
+    options = {name.removeprefix("option."): text for name, text in texts.items()}
     game = make_by(Setter.PERSON if organiser else Setter.VISITOR, form.get("game", ""), **options)
     people, specs = _players(game, form, organiser)
     setup = Setup(game, specs, _seed(form.get("seed", "0")))
     # Agents come first: making a plan imports module:Class.
-    for seat, player in _agents(setup, spending).items():
+    for seat, player in spending.make_agents(game, setup.opponents).items():
         player.sit(game, seat, stream(0, "check"))
     plan_of(setup)
     spending.check(specs.values())
@@ -301,20 +302,20 @@ def _setup(form: Mapping[str, str], organiser: bool, spending: Spending) -> tupl
 def _players(game: Game, form: Mapping[str, str], may_name: bool) -> tuple[list[str], dict[str, str]]:
     specs, own, friends = dict[str, str](), list[str](), list[str]()
     for seat in game.seats:
-        who = form.get(f"seat.{seat}", ME if not own else _RANDOM)
-        if who == OTHER:
-            who = form.get(f"other.{seat}", "").strip()
+        player = form.get(f"seat.{seat}", ME if not own else _RANDOM)
+        if player == OTHER:
+            player = form.get(f"other.{seat}", "").strip()
             if not may_name:
                 raise BadOption("only the organiser can name other players: open the organiser's link.")
-        elif who == ME:
+        elif player == ME:
             own.append(seat)
-        elif who == FRIEND:
+        elif player == FRIEND:
             friends.append(seat)
-        elif who not in _offered(game):
-            raise UnknownName("player", who, [ME, FRIEND, *_offered(game)])
-        if who.partition("?")[0] == HUMAN:
+        elif player not in _offered(game):
+            raise UnknownName("player", player, [ME, FRIEND, *_offered(game)])
+        if player.partition("?")[0] == HUMAN:
             raise BadOption("choose “a friend” for a seat that another person plays.")
-        specs[seat] = HUMAN if who in (ME, FRIEND) else who
+        specs[seat] = HUMAN if player in (ME, FRIEND) else player
     if len(own) != 1:
         raise BadOption("choose “me” for exactly one seat; “a friend” gives a link for another one.")
     return [*own, *friends], specs
@@ -328,13 +329,6 @@ def _seed(text: str) -> int:
     if not 0 <= seed < 2**63:
         raise BadOption("a seed is a whole number from 0 to 2**63 - 1.")
     return seed
-
-
-def _agents(setup: Setup, spending: Spending) -> dict[str, Agent]:
-    others = {seat: spec for seat, spec in setup.specs.items() if spec != HUMAN}
-    for spec in others.values():
-        spending.add_model(spec)
-    return {seat: agent(spec, setup.game, spending.models) for seat, spec in others.items()}
 
 
 def _save(runs: Path, name: str, setup: Setup, episode: Episode) -> tuple[str, str]:
@@ -383,20 +377,20 @@ def own_games(request: web.Request) -> list[OwnGame]:
     for place in _own_places(request):
         name, _, number = place.partition("/")
         session = request.app[TABLES].sessions.get(name)
-        here = _seat_number(session, number) if session is not None else None
-        if session is None or here is None:
+        seat = _seat_number(session, number) if session is not None else None
+        if session is None or seat is None:
             continue
-        status = "your turn" if here.ask is not None else "in progress"
+        status = "your turn" if seat.ask is not None else "in progress"
         if not session.playing:
-            status = "over" if session.ended else "waiting for others"
-        games.append(OwnGame(_path(session, here), session.setup.game.name, here.seat, status))
+            status = "over" if session.ending else "waiting for others"
+        games.append(OwnGame(_path(session, seat), session.setup.game.name, seat.seat, status))
     return games
 
 
 def _seat_number(session: Session, number: str) -> PersonSeat | None:
-    seats = dict(enumerate(session.setup.game.seats))
-    place = int(number) if number.isascii() and number.isdigit() and len(number) < 4 else -1
-    return session.seats.get(seats.get(place, ""))
+    seats = session.setup.game.seats
+    place = whole_number(number, len(seats))
+    return None if place is None else session.seats.get(seats[place])
 
 
 def _seat(request: web.Request, token: str | None = None) -> tuple[Session, PersonSeat]:
@@ -406,10 +400,10 @@ def _seat(request: web.Request, token: str | None = None) -> tuple[Session, Pers
         raise web.HTTPNotFound(
             text="This game does not exist any more: nobody was here for an hour, or the link is wrong."
         )
-    here = _seat_number(session, number)
-    if here is None or not here.admits(request.cookies.get(COOKIE, "") if token is None else token):
+    seat = _seat_number(session, number)
+    if seat is None or not seat.admits(request.cookies.get(COOKIE, "") if token is None else token):
         raise web.HTTPForbidden(text="This seat belongs to somebody else: open the link that you were sent.")
-    return session, here
+    return session, seat
 
 
 @may_be_linked
@@ -457,7 +451,7 @@ async def connect(request: web.Request) -> web.WebSocketResponse:
 
 @checks_own_token
 async def again(request: web.Request) -> web.Response:
-    """Play once more with the next seed: what others saw in a void game can be looked at, too."""
+    """Play once more, with the next seed: after a void game its pictures can be looked at."""
     session, seat = _seat(request)
     setup = session.setup
     if not _may_repeat(session, seat):
@@ -504,10 +498,8 @@ async def download(request: web.Request) -> web.Response:
     session, _ = _seat(request)
     if session.episode is None:
         raise web.HTTPConflict(text="The game is not over.")
-    name = f"{session.setup.game.name.replace('/', '-')}-{session.episode.seed}.jsonl"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    data = session.episode.to_json() + b"\n"
-    return web.Response(body=data, content_type="application/x-ndjson", headers=headers)
+    name = f"{session.setup.game.name}-{session.episode.seed}.jsonl"
+    return attachment(session.episode.to_json() + b"\n", "application/x-ndjson", name)
 
 
 def _may_repeat(session: Session, seat: PersonSeat) -> bool:

@@ -15,13 +15,13 @@ from aiohttp import web
 from ludens.core.episode import Episode, Move, Try
 from ludens.core.errors import BadFile
 from ludens.run.lines import raw_line, split_line
-from ludens.web.pages import WebSettings, page
-from ludens.web.runs import ListedEpisode, Snapshot, episodes_of, first_value, live_run
+from ludens.web.pages import WebSettings, page, whole_number
+from ludens.web.runs import ListedEpisode, Snapshot, filters, live_run
 from ludens.web.security import may_be_linked
 
 PAGE = 50
 SECONDS = 2.0
-"""For one page; what was not searched by then is behind a link."""
+"""Time for one page of results; a link on it continues the search."""
 VERDICTS = ("ok", "illegal", "unreadable", "late", "fallback")
 _LIMIT, _EXCERPT = 200, 140
 
@@ -48,13 +48,13 @@ class ReplyQuery:
             name: parameters.get(name, "").strip()[:_LIMIT] for name in ("text", "task", "entrant", "seat")
         }
         low, high = (_bound(parameters.get(name, "")) for name in ("low", "high"))
-        verdict, start = parameters.get("verdict", ""), parameters.get("start", "")
+        verdict = parameters.get("verdict", "")
         return ReplyQuery(
             **words,
             verdict=verdict if verdict in VERDICTS else "",
             low=low,
             high=high,
-            start=int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 0,
+            start=whole_number(parameters.get("start", ""), 10**9) or 0,
         )
 
     @property
@@ -66,12 +66,12 @@ class ReplyQuery:
         return not any((self.text, self.task, self.entrant, self.verdict, self.seat, self.low, self.high))
 
     def includes(self, listed: ListedEpisode) -> bool:
-        entrant, cell, row = listed
-        if (self.entrant and entrant.name != self.entrant) or (self.task and cell.task.name != self.task):
+        entrant, task = listed.entrant.name, listed.cell.task.name
+        if (self.entrant and entrant != self.entrant) or (self.task and task != self.task):
             return False
         if not self.low and not self.high:
             return True
-        value = first_value(cell, row)
+        value = listed.value
         if value is None:
             return False
         return (not self.low or value >= float(self.low)) and (not self.high or value <= float(self.high))
@@ -121,7 +121,7 @@ def search_replies(folder: Path, episodes: Sequence[ListedEpisode], query: Reply
         if (hits and len(hits) >= PAGE) or monotonic() > end:
             return ReplySearch(hits, number, len(episodes))
         try:
-            line = raw_line(folder, listed[2].location)
+            line = raw_line(folder, listed.row.location)
             # Most lines need not be parsed. A word with a quote or a backslash is written differently there.
             folded = line.decode("utf-8", "replace").casefold()
             if all(word in folded or '"' in word or "\\" in word for word in query.words):
@@ -168,33 +168,23 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 async def replies_page(request: web.Request) -> web.Response:
     run, query = await live_run(request), ReplyQuery.of(request.query)
     snapshot = run.snapshot
-    found = None
+    result = None
     if snapshot is not None and not query.is_empty:
-        found = await asyncio.to_thread(_search, run.folder, snapshot, query)
-    suites = snapshot.results.suites if snapshot else ()
-    seats = {
-        seat: None
-        for results in suites
-        for row in results.rows
-        for cell in row.cells.values()
-        for seating in cell.task.seatings
-        for seat in seating
-    }
+        result = await asyncio.to_thread(_search, run.folder, snapshot, query)
+    seatings = (seating for _, cell in (snapshot.cells if snapshot else ()) for seating in cell.task.seatings)
     return page(
         "replies.html",
         title=f"{run.name}: replies",
         run=run,
         query=query,
-        result=found,
-        tasks=[name for results in suites for name in results.tasks],
-        entrants=[(row.name, row.label) for results in suites for row in results.rows],
-        seats=list(seats),
+        result=result,
+        **filters(snapshot),
+        seats=dict.fromkeys(seat for seating in seatings for seat in seating),
         verdicts=VERDICTS,
-        first_value=first_value,
-        quote=quote,
     )
 
 
 def _search(folder: Path, snapshot: Snapshot, query: ReplyQuery) -> ReplySearch:
-    episodes = [listed for listed in episodes_of(snapshot) if query.includes(listed)]
+    every = (listed for cell in snapshot.cells for listed in snapshot.episodes_of(*cell))
+    episodes = [listed for listed in every if query.includes(listed)]
     return search_replies(folder, episodes, query)

@@ -6,14 +6,13 @@ import asyncio
 import os
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
-from weakref import WeakKeyDictionary
 
 from aiohttp import web
 
@@ -26,16 +25,16 @@ from ludens.run.report.table import NOTHING, Column, Entry, TableRow, Value
 from ludens.run.results import Results, Row, RunReader, results_of
 from ludens.run.rows import EpisodeRow
 from ludens.run.task import entrant_seats
-from ludens.web.home import CATALOGUE
-from ludens.web.pages import WebSettings, page
+from ludens.web.home import run_folder
+from ludens.web.pages import WebSettings, page, whole_number
 from ludens.web.security import may_be_linked
 
 FIRST, SLICE = 0.3, 0.5
 """Seconds of reading before the first results, and between looks at the clock."""
 PATIENCE = 1.0
-"""Seconds that a request waits for results before it shows what there is."""
+"""Seconds that a request waits for new results before it shows the latest ones."""
 SHARE = 4
-"""Results are computed again only after so many times the seconds that took, until all is read."""
+"""While a run is read, new results are computed after this many times the seconds that the last ones took."""
 MAX_LIVE = 4
 
 
@@ -48,6 +47,25 @@ class Snapshot:
     version: int
     results: Results
     suites: tuple[dict[str, Any], ...]
+    _listed: dict[int, list[ListedEpisode]] = field(default_factory=dict)
+    """The episodes of cells that a request needed."""
+
+    @property
+    def cells(self) -> Iterator[tuple[Row, Cell]]:
+        for results in self.results.suites:
+            for entrant in results.rows:
+                yield from ((entrant, cell) for cell in entrant.cells.values())
+
+    def episodes_of(self, entrant: Row, cell: Cell) -> list[ListedEpisode]:
+        if id(cell) not in self._listed:
+            rows = *cell.episodes.rows(), *cell.voided
+            self._listed[id(cell)] = [ListedEpisode(entrant, cell, row) for row in rows]
+        return self._listed[id(cell)]
+
+    def same_seed(self, task: str, seed: int, most: int) -> list[ListedEpisode]:
+        cells = (cell for cell in self.cells if cell[1].task.name == task)
+        same = (listed for cell in cells for listed in self.episodes_of(*cell) if listed.row.seed == seed)
+        return list(islice(same, most))
 
 
 class LiveRun:
@@ -76,8 +94,8 @@ class LiveRun:
             if self._task is not None and not self._task.cancelled():
                 self._task.exception()  # of a task for which nobody waited long enough; it occurs again
             self._task = asyncio.create_task(self._read_all())
-        done, _ = await asyncio.wait({self._task}, timeout=patience)
-        for task in done:
+        finished_tasks, _ = await asyncio.wait({self._task}, timeout=patience)
+        for task in finished_tasks:
             task.result()
 
     async def close(self) -> None:
@@ -100,25 +118,25 @@ class LiveRun:
         ):
             self._reader, self._files, self.error = RunReader(self.folder), files, ""
             self._shown_end = -1
-        done = True
+        complete = True
         if not self.error:
             try:
-                done = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
+                complete = self._reader.read(FIRST if self._shown_end < 0 else SLICE)
             except UsageError as error:
                 self.error = str(error)
         self.end = self._reader.lines.end
         waited = monotonic() - self._computed >= SHARE * self._cost
-        if self.end != self._shown_end and (done or self._shown_end < 0 or waited):
+        if self.end != self._shown_end and (complete or self._shown_end < 0 or waited):
             self._compute(self._reader)
-        return done
+        return complete
 
     def _compute(self, reader: RunReader) -> None:
-        started = monotonic()
+        start = monotonic()
         results = results_of([reader])
         parts = tuple(sections(suite) for suite in results.suites)
         self.snapshot = Snapshot(self.snapshot.version + 1 if self.snapshot else 1, results, parts)
         self._computed, self._shown_end = monotonic(), self.end
-        self._cost = self._computed - started
+        self._cost = self._computed - start
 
     def _identity(self) -> tuple[Any, ...]:
         """What changes if the run is replaced by another one."""
@@ -158,41 +176,38 @@ class LiveRuns:
 PAGE = 50
 KINDS = ("done", "horizon", "forfeit", "void", "fallback")
 _LIMIT = 200
-_KEPT: WeakKeyDictionary[Snapshot, dict[int, list[ListedEpisode]]] = WeakKeyDictionary()
-
-ListedEpisode = tuple[Row, Cell, EpisodeRow]
 
 
-def first_value(cell: Cell, row: EpisodeRow) -> float | None:
-    """The value of the task's first metric, in the unit of tables."""
-    metric = cell.task.metrics[0]
-    value = row.values[0] if row.values and metric.paired else None
-    return None if value is None else (100 if metric.percent else 1) * float(value)
+class ListedEpisode(NamedTuple):
+    entrant: Row
+    cell: Cell
+    row: EpisodeRow
 
+    @property
+    def seats(self) -> str:
+        return " and ".join(entrant_seats(self.cell.task, self.row.seating))
 
-def describe(entrant: Row, cell: Cell, row: EpisodeRow) -> dict[str, Any]:
-    """What pages show of an episode besides the fields of its row."""
-    metric = cell.task.metrics[0]
-    return {
-        "label": entrant.label,
-        "seats": " and ".join(entrant_seats(cell.task, row.seating)),
-        "metric": metric.name + (" %" if metric.percent else ""),
-        "value": first_value(cell, row),
-    }
+    @property
+    def metric(self) -> str:
+        """The name of the task's first metric, with its unit."""
+        first = self.cell.task.metrics[0]
+        return first.name + (" %" if first.percent else "")
 
-
-def _value_order(listed: ListedEpisode) -> tuple[bool, float]:
-    value = first_value(*listed[1:])
-    return value is not None, value or 0.0
+    @property
+    def value(self) -> float | None:
+        """The value of the task's first metric, in the unit of tables."""
+        first = self.cell.task.metrics[0]
+        value = self.row.values[0] if self.row.values and first.paired else None
+        return None if value is None else (100 if first.percent else 1) * float(value)
 
 
 _SORTS: dict[str, Callable[[ListedEpisode], Any]] = {
-    "task": lambda listed: (listed[2].task, listed[2].seed, listed[0].name),
-    "entrant": lambda listed: (listed[0].name, listed[2].task, listed[2].seed),
-    "seed": lambda listed: (listed[2].seed, listed[2].task, listed[0].name),
-    "status": lambda listed: listed[2].status,
-    "value": _value_order,
-    "fallbacks": lambda listed: listed[2].fallbacks,
+    "task": lambda listed: (listed.row.task, listed.row.seed, listed.entrant.name),
+    "entrant": lambda listed: (listed.entrant.name, listed.row.task, listed.row.seed),
+    "seed": lambda listed: (listed.row.seed, listed.row.task, listed.entrant.name),
+    "status": lambda listed: listed.row.status,
+    "value": lambda listed: (listed.value is not None, listed.value or 0.0),
+    "fallbacks": lambda listed: listed.row.fallbacks,
 }
 
 
@@ -211,8 +226,6 @@ class Query:
     @staticmethod
     def of(parameters: Mapping[str, str]) -> Query:
         """From the parameters of a request; what is not known is ignored."""
-        number = parameters.get("page", "")
-        page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
         sort, kind = parameters.get("sort", ""), parameters.get("kind", "")
         return Query(
             parameters.get("entrant", "")[:_LIMIT],
@@ -220,7 +233,7 @@ class Query:
             kind if kind in KINDS else "",
             parameters.get("seed", "").strip()[:_LIMIT],
             sort if sort.removeprefix("-") in _SORTS else "",
-            max(1, page),
+            whole_number(parameters.get("page", ""), 10**6) or 1,
         )
 
     def includes(self, entrant: str, task: str) -> bool:
@@ -249,25 +262,19 @@ class Listing:
 
 def listing(snapshot: Snapshot, query: Query) -> Listing:
     """The episodes that match the query; only those of the page are made if they need not be looked at."""
-    cells = [cell for cell in _cells(snapshot) if query.includes(cell[0].name, cell[1].task.name)]
-    chosen: list[ListedEpisode] | None = None
+    cells = [cell for cell in snapshot.cells if query.includes(cell[0].name, cell[1].task.name)]
+    matches: list[ListedEpisode] | None = None
     if query.seed or query.kind or query.sort:
-        every = (listed for cell in cells for listed in _rows(snapshot, *cell))
-        chosen = [listed for listed in every if query.matches(listed[2])]
+        every = (listed for cell in cells for listed in snapshot.episodes_of(*cell))
+        matches = [listed for listed in every if query.matches(listed.row)]
         if query.sort:
-            chosen.sort(key=_SORTS[query.sort.removeprefix("-")], reverse=query.sort.startswith("-"))
-    total = len(chosen) if chosen is not None else sum(_count(cell) for _, cell in cells)
+            matches.sort(key=_SORTS[query.sort.removeprefix("-")], reverse=query.sort.startswith("-"))
+    total = len(matches) if matches is not None else sum(_count(cell) for _, cell in cells)
     pages = max(1, -(-total // PAGE))
     query = replace(query, page=min(query.page, pages))
     start = (query.page - 1) * PAGE
-    lines = chosen[start : start + PAGE] if chosen is not None else _slice(cells, start, start + PAGE)
+    lines = matches[start : start + PAGE] if matches is not None else _slice(cells, start, start + PAGE)
     return Listing(query, tuple(lines), total, pages)
-
-
-def _cells(snapshot: Snapshot) -> Iterator[tuple[Row, Cell]]:
-    for results in snapshot.results.suites:
-        for entrant in results.rows:
-            yield from ((entrant, cell) for cell in entrant.cells.values())
 
 
 def _count(cell: Cell) -> int:
@@ -276,33 +283,13 @@ def _count(cell: Cell) -> int:
 
 def _slice(cells: Sequence[tuple[Row, Cell]], start: int, stop: int) -> Iterator[ListedEpisode]:
     for entrant, cell in cells:
-        finished, total = len(cell.episodes), _count(cell)
+        count, total = len(cell.episodes), _count(cell)
         first, last = max(0, start), min(stop, total)
         if first < last:
-            rows = (*cell.episodes.rows(first, max(first, min(last, finished))),)
-            yield from ((entrant, cell, row) for row in rows)
-            voided = cell.voided[max(0, first - finished) : max(0, last - finished)]
-            yield from ((entrant, cell, row) for row in voided)
+            rows = cell.episodes.rows(first, max(first, min(last, count)))
+            voided = cell.voided[max(0, first - count) : max(0, last - count)]
+            yield from (ListedEpisode(entrant, cell, row) for row in (*rows, *voided))
         start, stop = start - total, stop - total
-
-
-def _rows(snapshot: Snapshot, entrant: Row, cell: Cell) -> list[ListedEpisode]:
-    """Every episode of a cell; kept for the next request."""
-    cache = _KEPT.setdefault(snapshot, {})
-    if id(cell) not in cache:
-        cache[id(cell)] = [(entrant, cell, row) for row in (*cell.episodes.rows(), *cell.voided)]
-    return cache[id(cell)]
-
-
-def episodes_of(snapshot: Snapshot) -> Iterator[ListedEpisode]:
-    for cell in _cells(snapshot):
-        yield from _rows(snapshot, *cell)
-
-
-def same_seed(snapshot: Snapshot, task: str, seed: int, most: int) -> list[ListedEpisode]:
-    cells = (cell for cell in _cells(snapshot) if cell[1].task.name == task)
-    chosen = (listed for cell in cells for listed in _rows(snapshot, *cell) if listed[2].seed == seed)
-    return list(islice(chosen, most))
 
 
 def linker(run: str) -> Callable[[TableRow, Entry, Column], str | None]:
@@ -340,10 +327,7 @@ async def _reading(app: web.Application) -> AsyncIterator[None]:
 async def live_run(request: web.Request) -> LiveRun:
     """The run that a request names, read as far as there was time."""
     name = request.match_info["run"]
-    folder = await asyncio.to_thread(request.app[CATALOGUE].folder, name)
-    if folder is None:
-        raise web.HTTPNotFound(text="There is no such run; it may have been deleted.")
-    run = await request.app[LIVE].get(name, folder)
+    run = await request.app[LIVE].get(name, await run_folder(request, name))
     try:
         await run.update()
     except RunGone as gone:
@@ -371,14 +355,19 @@ def _version(run: LiveRun) -> str:
     return f"{run.snapshot.version if run.snapshot else 0}-{run.end}-{run.size}"
 
 
+def filters(snapshot: Snapshot | None) -> dict[str, Any]:
+    """The tasks and the entrants (name to label) that a page can be limited to."""
+    suites = snapshot.results.suites if snapshot else ()
+    return {
+        "tasks": [name for results in suites for name in results.tasks],
+        "entrants": {row.name: row.label for results in suites for row in results.rows},
+    }
+
+
 def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
     snapshot, query = run.snapshot, Query.of(request.query)
-    suites = snapshot.results.suites if snapshot else ()
-    done = planned = 0
-    for results in suites:
-        for row in results.rows:
-            done += sum(len(cell.episodes) for cell in row.cells.values())
-            planned += sum(cell.planned for cell in row.cells.values())
+    cells = [cell for _, cell in snapshot.cells] if snapshot else []
+    done, planned = sum(len(cell.episodes) for cell in cells), sum(cell.planned for cell in cells)
     return {
         "run": run,
         "suites": snapshot.suites if snapshot else (),
@@ -388,10 +377,7 @@ def _context(run: LiveRun, request: web.Request) -> dict[str, Any]:
         "live": not run.error and (not run.read_all or done < planned or not snapshot),
         "query": query,
         "listing": listing(snapshot, query) if snapshot else None,
-        "tasks": [(name, name) for results in suites for name in results.tasks],
-        "entrants": [(row.name, row.label) for results in suites for row in results.rows],
-        "kinds": [(kind, kind) for kind in KINDS],
+        **filters(snapshot),
+        "kinds": KINDS,
         "link": linker(run.name),
-        "describe": describe,
-        "quote": quote,
     }

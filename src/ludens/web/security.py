@@ -59,7 +59,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 H = TypeVar("H", bound=Handler)
 Network = IPv4Network | IPv6Network
 _CLIENT_BITS = 64
-"""Of an IPv6 address: a home or a machine has at least all addresses that share them."""
+"""Leading bits of an IPv6 address: all addresses with the same ones count as one client."""
 
 
 def checks_own_token(handler: H) -> H:
@@ -81,7 +81,7 @@ class ServerAccess:
     names: tuple[str, ...] = ()
     """Further names under which people reach it, for example through a proxy."""
     token: str = ""
-    """Of visitors; made when it is needed and not given."""
+    """The token of visitors; one is made where it is needed and missing."""
     organiser: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     url: str = ""
     """The address that links contain; by default made of name and port."""
@@ -161,23 +161,23 @@ def _cookie(request: web.Request) -> str:
 class RateLimit:
     def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
         self._per_second, self._burst = per_second, burst
-        self._used: dict[str, tuple[float, float]] = {}
+        self._levels: dict[str, tuple[float, float]] = {}
 
     def allows(self, address: str, now: float | None = None) -> bool:
         now = monotonic() if now is None else now
-        if len(self._used) > 10_000:
+        if len(self._levels) > 10_000:
             self._forget(now)
-        used, then = self._used.get(address, (0.0, now))
-        used = max(0.0, used - (now - then) * self._per_second)
-        if used + 1 > self._burst:
-            self._used[address] = used, now
+        level, time = self._levels.get(address, (0.0, now))
+        level = max(0.0, level - (now - time) * self._per_second)
+        if level + 1 > self._burst:
+            self._levels[address] = level, now
             return False
-        self._used[address] = used + 1, now
+        self._levels[address] = level + 1, now
         return True
 
     def _forget(self, now: float) -> None:
-        still = {a: (u, t) for a, (u, t) in self._used.items() if u > (now - t) * self._per_second}
-        self._used = still if len(still) <= 10_000 else {}
+        still = {a: (u, t) for a, (u, t) in self._levels.items() if u > (now - t) * self._per_second}
+        self._levels = still if len(still) <= 10_000 else {}
 
 
 def guard(
@@ -329,12 +329,12 @@ def is_trusted(address: str | None, proxies: Sequence[Network]) -> bool:
 
 
 def address_of(request: web.Request) -> str:
-    """What limits count by: the address of a request, or its network where addresses cost nothing."""
+    """The key under which limits count a request: its address, or its network for IPv6."""
     return limited_by(request.remote)
 
 
 def limited_by(address: str | None) -> str:
-    """What limits count an address as: of IPv6, the network."""
+    """The key under which limits count an address: itself, or its network for IPv6."""
     read = _address(address or "")
     if isinstance(read, IPv6Address):
         return str(ip_network((read, _CLIENT_BITS), strict=False))

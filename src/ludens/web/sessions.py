@@ -33,7 +33,7 @@ from ludens.core.state import State
 from ludens.core.view import RenderOptions, View, view_of
 from ludens.loop import Observer, StepEvent, play
 from ludens.run.viewer import outcome_of
-from ludens.web.journal import GameEvent, Journal, Journaled, TableRecord
+from ludens.web.journal import GameEvent, Journal, Journaled, JournalReply, TableRecord
 from ludens.web.pages import aside
 
 
@@ -47,44 +47,40 @@ class Person(Agent):
     waits = True
     unlimited_retries = True
 
-    def begin(self) -> None:
-        self._turn = 0
-
     async def act(self, ask: Ask) -> Reply:
         assert self.session is not None
-        self._turn += 1
+        turn = self.session.turn(self.seat)
         if not ask.refused:
             self.unlimited_retries = True
         if not self.unlimited_retries:  # time was up a moment ago; the remaining tries are not waited for
             raise Late("no reply within the time limit.")
         journal = self.session.journal
-        if (recorded := journal.reply(self.seat, self._turn)) is not None:
+        if (recorded := journal.reply(self.seat, turn)) is not None:
             await asyncio.sleep(0)  # others go on while a long game is repeated
             self.session.repeat_turn(self.seat)
             self.unlimited_retries = recorded.refused != "late"
             return self.session.reply_of(self.seat, recorded.repeat().text, ask)
-        asked, late = journal.now(), Late("no reply within the time limit.")
+        entry = partial(journal.entry, self.seat, turn, journal.now())
         try:
             async with asyncio.timeout_at(self.session.deadline):
-                return await self._typed(ask, asked)
+                return await self._typed(ask, entry)
         except TimeoutError:
             self.unlimited_retries = False
             late = Late("the time for this game is up.")
-            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
+            journal.note(entry(Reply(), late))
             raise late from None
         except asyncio.CancelledError:  # the limit of one reply
             self.unlimited_retries = False
-            journal.note(journal.entry(self.seat, self._turn, asked, Reply(), late))
+            journal.note(entry(Reply(), Late("no reply within the time limit.")))
             raise
 
-    async def _typed(self, ask: Ask, asked: float) -> Reply:
+    async def _typed(self, ask: Ask, entry: Callable[[Reply], JournalReply]) -> Reply:
         """What the person has typed, once it is in the journal."""
         assert self.session is not None
-        journal = self.session.journal
         while True:
             typed = await self.session.seat_asked(self.seat, ask)
             try:
-                await journal.save(journal.entry(self.seat, self._turn, asked, Reply(typed)))
+                await self.session.journal.save(entry(Reply(typed)))
             except BadFile as error:
                 LOG.error("a move was not saved: %s", error)
                 ask = replace(ask, refused=(*ask.refused, (typed, NOT_SAVED)))
@@ -97,7 +93,7 @@ LOG = logging.getLogger(__name__)
 NOT_SAVED = "The server could not save this move; please send it again in a moment."
 
 LOG_LINES = 400
-"""The moves that a browser is told; of longer games the last ones."""
+"""How many of the latest moves a browser is sent."""
 
 
 def form_for(view: View, state: State, seat: str, ask: Ask) -> Form:
@@ -113,8 +109,8 @@ def observation_fields(
     own_side = bool(view.render.side)  # the question shows the board as everybody sees it
     observation = ask.observation if ask and not own_side else view.observe(state, seat, "both")
     # Which seats act at the same time can reveal roles.
-    others = [each for each in state.to_act if each != seat]
-    waiting_for = view.public_name(state, others[0]) if others else ""
+    acting = [each for each in state.to_act if each != seat]
+    waiting_for = view.public_name(state, acting[0]) if acting else ""
     fields: dict[str, Any] = {
         "name": view.public_name(state, seat),
         "layout": view.layout(seat),
@@ -145,8 +141,8 @@ class MoveLog:
         self._lines: dict[str, list[dict[str, Any]]] = {seat: [] for seat in seats}
 
     def add(self, view: View, state: State, moves: Sequence[Move]) -> None:
-        named = {view.public_name(state, move.seat): move for move in moves}
-        for name, move in sorted(named.items()):  # the order of seats can reveal roles
+        moves_by_name = {view.public_name(state, move.seat): move for move in moves}
+        for name, move in sorted(moves_by_name.items()):  # the order of seats can reveal roles
             public = view.public_action(state, move.seat, move.action)
             for seat, lines in self._lines.items():
                 own = seat == move.seat
@@ -177,7 +173,7 @@ class PersonSeat:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     listener: Listener | None = None
     """The browser that shows the seat: the last one that connected."""
-    seen: float = field(default_factory=monotonic)
+    last_seen: float = field(default_factory=monotonic)
     joined: bool = False
     """Whether a browser has ever shown the seat."""
     number: int = 0
@@ -200,16 +196,16 @@ class PersonSeat:
         """Show the seat in this browser, and no longer in another one."""
         if self.listener is not None:
             self.listener.replace()
-        self.listener, self.joined, self.seen = listener, True, monotonic()
+        self.listener, self.joined, self.last_seen = listener, True, monotonic()
         listener.notify()
 
     def disconnect(self, listener: Listener) -> None:
         if self.listener is listener:
-            self.listener, self.seen = None, monotonic()
+            self.listener, self.last_seen = None, monotonic()
 
     def away(self) -> float:
         """For how many seconds no browser has shown the seat."""
-        return 0.0 if self.listener is not None else monotonic() - self.seen
+        return 0.0 if self.listener is not None else monotonic() - self.last_seen
 
     def move(self, number: int, typed: str) -> str:
         """Answer the question with this number; returns a remark where that is not possible."""
@@ -253,6 +249,11 @@ class Setup:
     def people(self) -> tuple[str, ...]:
         return tuple(seat for seat, spec in self.specs.items() if spec == HUMAN)
 
+    @property
+    def opponents(self) -> dict[str, str]:
+        """The specs of the other seats."""
+        return {seat: spec for seat, spec in self.specs.items() if spec != HUMAN}
+
 
 class Session(Observer):
     """The games of some people at one table.
@@ -287,7 +288,7 @@ class Session(Observer):
         self.deadline: float | None = None
         """The time of the event loop at which the game must be over."""
         self.episode: Episode | None = None
-        self.ended = ""
+        self.ending = ""
         """Why the game is over, told to everybody; empty while it is played."""
         self.saved = ""
         self.replay = ""
@@ -328,21 +329,21 @@ class Session(Observer):
             self.caught_up.clear()
             self._begin()
         elif self.journal.end is not None:
-            self.ended = self.journal.end.text
+            self.ending = self.journal.end.text
 
     @property
     def playing(self) -> bool:
-        return self._task is not None and not self.ended
+        return self._task is not None and not self.ending
 
     def begin(self) -> None:
         """Begin the game, once all people are there."""
-        if self._task is None and not self.ended and all(seat.joined for seat in self.seats.values()):
+        if self._task is None and not self.ending and all(seat.joined for seat in self.seats.values()):
             try:
                 if self._start is not None:
                     self._start()
             except UsageError as error:
                 LOG.error("a game of %s cannot begin: %s", self.setup.game.name, error)
-                self.ended = "The game cannot begin: the server cannot save it."
+                self.ending = "The game cannot begin: the server cannot save it."
                 self.changed()
                 return
             self.journal.note(GameEvent("begun"))
@@ -365,10 +366,10 @@ class Session(Observer):
 
     def again(self, setup: Setup, about: Mapping[str, Any]) -> None:
         """Play another game with the same people; `about` is for the journal."""
-        if not self.ended or (self._task is not None and not self._task.done()):
+        if not self.ending or (self._task is not None and not self._task.done()):
             return
         self.keep(about)
-        self.setup, self._task, self.episode, self.ended, self.saved = setup, None, None, "", ""
+        self.setup, self._task, self.episode, self.ending, self.saved = setup, None, None, "", ""
         self.replay = ""
         self.begin()
 
@@ -377,8 +378,8 @@ class Session(Observer):
             self.state = state = await aside(setup.game.start, setup.seed)
             self._first = state.clone()
             self.changed()
-            others = self._make_agents(setup).items()
-            agents = {seat: Journaled(agent=other, journal=self.journal) for seat, other in others}
+            bots = self._make_agents(setup).items()
+            agents = {seat: Journaled(agent=bot, journal=self.journal) for seat, bot in bots}
             people = dict.fromkeys(setup.people, Person(session=self))
             self.episode = episode = await play(
                 setup.game,
@@ -392,24 +393,24 @@ class Session(Observer):
                 void_on_error=True,
                 clock=SessionClock(self, setup.game.step_seconds) if setup.game.step_seconds else None,
             )
-            self.ended = self.ended or _ending(episode, self._explain)
+            self.ending = self.ending or _ending(episode, self._explain)
             if (end := self.journal.end) is not None:
-                self.ended, self.saved = end.text, end.saved
+                self.ending, self.saved = end.text, end.saved
             else:
                 self.saved = self._saved(setup, episode)
         except HTTPServiceUnavailable as busy:
-            self.ended = f"The game is void: {busy.text}"
+            self.ending = f"The game is void: {busy.text}"
         except UsageError as error:
             LOG.error("a game of %s cannot go on: %s", setup.game.name, error)
-            self.ended = f"The game is void: {error if self._explain else FAILED}"
+            self.ending = f"The game is void: {error if self._explain else FAILED}"
         except Exception:
             LOG.exception("a game of %s failed", setup.game.name)
-            self.ended = "The game is void because of an error in Ludens; the terminal shows it."
+            self.ending = "The game is void because of an error in Ludens; the terminal shows it."
         finally:
             if self.journal.end is None:
                 self.void_games += self.episode is None or self.episode.status == "void"
-                if self.ended:
-                    self.journal.note(GameEvent("ended", text=self.ended, saved=self.saved))
+                if self.ending:
+                    self.journal.note(GameEvent("ended", text=self.ending, saved=self.saved))
             self.caught_up.set()
             self.changed()
 
@@ -421,18 +422,18 @@ class Session(Observer):
             return self._save(setup, episode)
         except UsageError as error:
             LOG.error("a game of %s was not saved: %s", setup.game.name, error)
-            self.ended = f"{self.ended} It could not be saved and does not count."
+            self.ending = f"{self.ending} It could not be saved and does not count."
             return str(error) if self._explain else ""
 
     def leave(self, seat: str) -> None:
         """Void the game because a person leaves, and notify everybody at once."""
         if self._task is None:
-            self.ended = "The game did not begin: somebody did not come."
-            self.journal.note(GameEvent("ended", text=self.ended))
+            self.ending = "The game did not begin: somebody did not come."
+            self.journal.note(GameEvent("ended", text=self.ending))
             self.changed()
         elif self.playing:
             name = "somebody" if self.state is None else self.setup.view.public_name(self.state, seat)
-            self.ended = f"The game is void: {left_message(name)}"
+            self.ending = f"The game is void: {left_message(name)}"
             for each in self.seats.values():
                 if each.reply is not None and not each.reply.done():
                     each.reply.set_exception(AgentFailure(left_message(seat)))
@@ -448,56 +449,60 @@ class Session(Observer):
     # What the loop calls
 
     def seat_asked(self, seat: str, ask: Ask) -> asyncio.Future[str]:
-        here = self.seats[seat]
-        here.reply = asyncio.get_running_loop().create_future()
-        if not self.ended and self.journal.left:  # the server was killed before the game was void
-            self.leave(self.journal.left)
-        if self.ended or self.journal.end is not None:
-            here.reply.set_exception(AgentFailure(left_message(self.journal.left)))
-            return here.reply
-        here.number += 1
+        person = self.seats[seat]
+        person.reply = asyncio.get_running_loop().create_future()
+        if not self.ending and self.journal.leaver:  # the server was killed before the game was void
+            self.leave(self.journal.leaver)
+        if self.ending or self.journal.end is not None:
+            person.reply.set_exception(AgentFailure(left_message(self.journal.leaver)))
+            return person.reply
+        person.number += 1
         assert self.state is not None
-        here.ask, here.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
-        here.reply.add_done_callback(partial(self._answered, here))
-        if here.early is not None:
-            here.reply.set_result(here.early)
-            here.early = None
+        person.ask, person.form = ask, form_for(self.setup.view_for(seat), self.state, seat, ask)
+        person.reply.add_done_callback(partial(self._answered, person))
+        if person.early is not None:
+            person.reply.set_result(person.early)
+            person.early = None
         self.changed()
-        return here.reply
+        return person.reply
+
+    def turn(self, seat: str) -> int:
+        """How many times the seat was asked in this game, the present question included."""
+        return self._replies[seat] + 1
 
     def repeats_step(self) -> bool:
         """Whether the journal has what every person did in the next step."""
-        return all(self.journal.reply(seat, self._replies[seat] + 1) is not None for seat in self.seats)
+        return all(self.journal.reply(seat, self.turn(seat)) is not None for seat in self.seats)
 
     def repeat_turn(self, seat: str) -> None:
         """Count a question that was answered before the server was started again."""
-        here = self.seats[seat]
-        here.number += 1
-        here.received = here.number
+        person = self.seats[seat]
+        person.number += 1
+        person.received = person.number
 
     def acknowledge(self, seat: str) -> None:
         """Tell the browser of a seat that its answer is saved."""
-        here = self.seats[seat]
-        here.received = here.number
+        person = self.seats[seat]
+        person.received = person.number
         self.changed()
 
-    def reply_of(self, seat: str, sent: str, ask: Ask) -> Reply:
+    def reply_of(self, seat: str, text: str, ask: Ask) -> Reply:
         """What the browser of a seat sent, as a reply to a question about the present state."""
         assert self.state is not None
-        return form_reply(sent, form_for(self.setup.view_for(seat), self.state, seat, ask))
+        return form_reply(text, form_for(self.setup.view_for(seat), self.state, seat, ask))
 
-    def _answered(self, here: PersonSeat, reply: asyncio.Future[str]) -> None:
-        here.ask = None
+    def _answered(self, person: PersonSeat, reply: asyncio.Future[str]) -> None:
+        person.ask = None
         if reply.cancelled() or reply.exception() is not None:
             self.changed()  # else its browser is told when the answer is saved
 
     def asked(self, ask: Ask) -> None:
-        if self.journal.reply(ask.seat, self._replies[ask.seat] + 1) is None:
+        if self.journal.reply(ask.seat, self.turn(ask.seat)) is None:
             self.caught_up.set()
 
     def replied(self, ask: Ask, attempt: Try) -> None:
+        recorded = self.journal.reply(ask.seat, self.turn(ask.seat))
         self._replies[ask.seat] += 1
-        recorded = self.journal.reply(ask.seat, self._replies[ask.seat])
         if recorded is not None:
             if self._replies.total() >= self.journal.repeated:
                 self.caught_up.set()
@@ -527,22 +532,22 @@ class Session(Observer):
 
     def snapshot(self, seat: str) -> dict[str, Any]:
         """Everything that the browser of a seat shows."""
-        here, view = self.seats[seat], self.setup.view_for(seat)
+        person, view = self.seats[seat], self.setup.view_for(seat)
         fields: dict[str, Any] = {
             "type": "view",
             "game": self.game_number,
             "seat": seat,
             "rules": view.rules_for_person(seat),
             "missing": sum(not each.joined for each in self.seats.values()),
-            "turn": here.number if here.ask else None,
-            "received": here.received,
+            "turn": person.number if person.ask else None,
+            "received": person.received,
             "log": self.log.of(seat) if self.game_number else [],
-            "ended": self.ended,
+            "ended": self.ending,
             "saved": self.saved,
         }
         if self.state is not None:
-            ask = here.ask if not self.ended else None
-            fields |= observation_fields(view, self.state, seat, ask, here.form)
+            ask = person.ask if not self.ending else None
+            fields |= observation_fields(view, self.state, seat, ask, person.form)
         if self.setup.game.step_seconds is not None:
             fields["clock"] = self.setup.game.step_seconds
         if self.deadline is not None:

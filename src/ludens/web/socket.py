@@ -68,19 +68,19 @@ class Browser:
 
 async def close_all(app: web.Application) -> None:
     sockets = app[SOCKETS]
-    stopped = WSCloseCode.GOING_AWAY
-    await asyncio.gather(*(socket.close(code=stopped, message=b"stopped") for socket in list(sockets)))
+    code = WSCloseCode.GOING_AWAY
+    await asyncio.gather(*(socket.close(code=code, message=b"stopped") for socket in list(sockets)))
 
 
 async def serve(request: web.Request, session: Session, seat: str) -> web.WebSocketResponse:
     """Connect a browser to a seat until it leaves."""
-    here = session.seats[seat]
+    person = session.seats[seat]
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BODY, compress=False)
     await socket.prepare(request)
     request.app[SOCKETS].add(socket)
     await session.caught_up.wait()
     browser = Browser(socket, lambda: session.snapshot(seat))
-    here.connect(browser)
+    person.connect(browser)
     session.begin()
     session.changed()
     reader = asyncio.create_task(_read(socket, browser, session, seat))
@@ -88,7 +88,7 @@ async def serve(request: web.Request, session: Session, seat: str) -> web.WebSoc
     try:
         await asyncio.wait([reader, writer], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        here.disconnect(browser)
+        person.disconnect(browser)
         for task in (reader, writer):
             task.cancel()
         await asyncio.gather(reader, writer, return_exceptions=True)
@@ -122,7 +122,7 @@ def _obey(text: str, session: Session, seat: str) -> str:
             session.leave(seat)
             return ""
         case {"move": str(typed), "turn": int(number)} if not isinstance(number, bool):
-            if session.ended:
+            if session.ending:
                 return "The game is over; this move does not count."
             return session.seats[seat].move(number, typed)
     return "This message was not understood."

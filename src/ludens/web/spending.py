@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
+from ludens.agents import agent
+from ludens.core.agent import Agent
 from ludens.core.episode import Usage
 from ludens.core.errors import BadOption
+from ludens.core.game import Game
 from ludens.core.spec import parse_spec
 from ludens.models.chat import Model
 from ludens.models.ledger import Budget, Ledger
@@ -16,7 +19,7 @@ from ludens.run.estimate import costs, without_price
 from ludens.run.jobs import Metered
 
 MOST_VOID = 5
-"""Void games of a table, or of a participant in a task of a study: each may have cost something."""
+"""Most void games of a table, or of a participant in a task of a study: each may have cost money."""
 
 
 class Spending:
@@ -35,6 +38,12 @@ class Spending:
         if key not in self.models:
             self.models[key] = Metered(parsed.make(), self.ledger)
         return self.models[key]
+
+    def make_agents(self, game: Game, specs: Mapping[str, str]) -> dict[str, Agent]:
+        """The agents of these seats; their models share the budget."""
+        for spec in specs.values():
+            self.add_model(spec)
+        return {seat: agent(spec, game, self.models) for seat, spec in specs.items()}
 
     def check(self, specs: Iterable[str]) -> None:
         """Raise `BadOption` if players cost money and there is no budget, or it is used up."""

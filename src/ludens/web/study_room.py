@@ -13,7 +13,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from ludens.agents import agent
 from ludens.core.agent import Agent
 from ludens.core.episode import Episode
 from ludens.core.errors import BadFile, UsageError
@@ -43,7 +42,7 @@ class StudyGame:
     job: Job
     session: Session
     seats: dict[str, Participant]
-    done: bool = False
+    over: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,9 @@ class Room:
         self._runner.check()
         self._spending = spending
         for task in study.task:
-            self._spending.check(_players(task))
+            spending.check(_opponents(task).values())
             if task.practice:
-                _practice_agents(task, spending)  # wrong ones are found now
+                spending.make_agents(make(task.game), _opponents(task))  # raises now for wrong specs
         folder = folder_of(runs) / study.name
         self.store = Store.create(folder, self.plan, durable=True)
         self.records = OpenRecords(folder)
@@ -158,20 +157,23 @@ class Room:
 
     def look_after(self) -> None:
         """Void the games of participants who have been away for too long, and match those who wait."""
-        for game in {id(game): game for game in self.games.values()}.values():
+        for game in self.all_games():
             for seat, person in game.session.seats.items():
                 # A waiting browser learns only when it asks again that the game begins.
                 limit = self.study.leave_seconds + (0 if person.joined else _GONE_SECONDS)
-                if not game.done and person.away() > limit:
+                if not game.over and person.away() > limit:
                     self.leave(game, seat)
         for task in self.study.task:
             self._match(task)
+
+    def all_games(self) -> list[StudyGame]:
+        return list({id(game): game for game in self.games.values()}.values())
 
     def leave(self, game: StudyGame, seat: str) -> None:
         begun = game.session.playing
         game.session.leave(seat)
         if not begun:
-            game.done = True
+            game.over = True
             game.session.journal.delete()
             self._note(game, "not_begun")
 
@@ -193,10 +195,10 @@ class Room:
         if participant.excluded is not None:
             return None
         for task in self.study.task:
-            left = task.each - len(participant.finished(task.name))
+            rest = task.each - len(participant.finished(task.name))
             void = sum(game.task == task.name and game.status == VOID for game in participant.games)
             over = task.name in participant.skipped or void >= MOST_VOID
-            if left > 0 and not over and self._has_unseen(task, participant):
+            if rest > 0 and not over and self._has_unseen(task, participant):
                 return task
         return None
 
@@ -223,7 +225,7 @@ class Room:
         task = self.task_of(participant)
         if task is None or self.step(participant) != "task":
             return
-        self._spending.check(_players(task))
+        self._spending.check(_opponents(task).values())
         self.waiting[participant.name] = Waiting(participant, task.name)
         self._have_waited.add(participant.name)
         self._match(task)
@@ -238,12 +240,12 @@ class Room:
             gone = monotonic() - waiting.polled >= _GONE_SECONDS
             if gone or not self._has_unseen(task, waiting.participant):
                 del self.waiting[waiting.participant.name]
-        while len(here := [waiting.participant for waiting in self._waiting_for(task)]) >= size:
-            seen = [self._seen(participant) for participant in here]
+        while len(queue := [waiting.participant for waiting in self._waiting_for(task)]) >= size:
+            known_puzzles = [self._known_puzzles(participant) for participant in queue]
             first: Job | None = None
-            group: tuple[int, ...] = (len(here),)
+            group: tuple[int, ...] = (len(queue),)
             for job in self._free(task):
-                able = (n for n, puzzles in enumerate(seen) if self._puzzle(job) not in puzzles)
+                able = (n for n, puzzles in enumerate(known_puzzles) if self._puzzle(job) not in puzzles)
                 places = tuple(islice(able, size))
                 if len(places) == size and places < group:
                     first, group = job, places
@@ -251,7 +253,7 @@ class Room:
                     break
             if first is None:
                 return
-            people = [here[place] for place in group]
+            people = [queue[place] for place in group]
             for participant in people:
                 del self.waiting[participant.name]
             self._begin(task, first, people)
@@ -279,12 +281,12 @@ class Room:
     def go_on(self, participant: Participant) -> None:
         """Stop showing a game that is over."""
         game = self.games.get(participant.name)
-        if game is not None and game.done:
+        if game is not None and game.over:
             del self.games[participant.name]
 
     def withdraw(self, participant: Participant) -> None:
         place = self.seat_of(participant)
-        if place is not None and not place[0].done:
+        if place is not None and not place[0].over:
             self.leave(*place)
         self.waiting.pop(participant.name, None)
         self.records.note(participant, "withdrawn")
@@ -293,7 +295,7 @@ class Room:
         game = self.games.get(participant.name)
         if game is None:
             return None
-        return game, next(seat for seat, who in game.seats.items() if who is participant)
+        return game, next(seat for seat, player in game.seats.items() if player is participant)
 
     def _job(self, key: str) -> Job | None:
         practice = (job for task in self.study.task if task.practice for job in _practice_jobs(task))
@@ -302,21 +304,21 @@ class Room:
     def _free(self, task: StudyTask) -> Iterator[Job]:
         if task.practice:
             return _practice_jobs(task)
-        busy = {game.job.key for game in self.games.values() if not game.done}
+        busy = {game.job.key for game in self.games.values() if not game.over}
         return (job for job in self.store.pending() if job.task == task.name and job.key not in busy)
 
     def _puzzle(self, job: Job) -> tuple[str, int]:
         """What two episodes have in common if one shows the answer to the other."""
         return self._names[job.task], job.seed
 
-    def _seen(self, participant: Participant) -> set[tuple[str, int]]:
+    def _known_puzzles(self, participant: Participant) -> set[tuple[str, int]]:
         """Every puzzle that the participant was shown, in any seat, also if the game was void."""
         jobs = (self._job(game.key) for game in participant.games)
         return {self._puzzle(job) for job in jobs if job is not None}
 
     def _has_unseen(self, task: StudyTask, participant: Participant) -> bool:
-        seen = self._seen(participant)
-        return any(self._puzzle(job) not in seen for job in self._free(task))
+        known_puzzles = self._known_puzzles(participant)
+        return any(self._puzzle(job) not in known_puzzles for job in self._free(task))
 
     def _begin(self, task: StudyTask, job: Job, group: list[Participant]) -> None:
         seats = dict(zip(_fairly(task, group), group, strict=True))
@@ -332,15 +334,15 @@ class Room:
     def _make_game(
         self, task: StudyTask, job: Job, seats: dict[str, Participant], journal: Journal
     ) -> StudyGame:
-        specs = {seat: HUMAN if seat in task.people else who for seat, who in task.seats.items()}
+        specs = {**dict.fromkeys(task.seats, HUMAN), **_opponents(task)}
         limit = task.minutes and task.minutes * 60
-        made = make(task.game) if task.practice else self._runner.game(task.name)
-        setup = Setup(made, specs, job.seed, job.sample, task.config, self.plan.render, limit)
+        rules = make(task.game) if task.practice else self._runner.game(task.name)
+        setup = Setup(rules, specs, job.seed, job.sample, task.config, self.plan.render, limit)
 
         def agents(setup: Setup) -> dict[str, Agent]:
             if task.practice:
-                return _practice_agents(task, self._spending)
-            return {s: self._runner.agent(w, task.name) for s, w in specs.items() if w != HUMAN}
+                return self._spending.make_agents(setup.game, setup.opponents)
+            return {seat: self._runner.agent(spec, task.name) for seat, spec in setup.opponents.items()}
 
         session = Session(
             setup,
@@ -358,11 +360,11 @@ class Room:
         try:
             self._note(game, "started", attempt=self.store.voids[game.job.key])
         except BadFile:
-            game.done = True
+            game.over = True
             raise
 
     def _save(self, game: StudyGame, episode: Episode) -> str:
-        game.done = True
+        game.over = True
         if game.job.key in self._jobs:
             self.store.save(game.job, episode)
         self._note(game, "played", status=episode.status)
@@ -379,9 +381,7 @@ def progress_of(room: Room) -> dict[str, Any]:
     for job in room.plan.jobs:
         done[job.task] += job.key in room.store.done
         void[job.task] += room.store.voids[job.key]
-    playing = Counter(
-        task for task, _ in {(g.job.task, g.job.key) for g in room.games.values() if not g.done}
-    )
+    playing = Counter(game.job.task for game in room.all_games() if not game.over)
     return {
         "tasks": [
             {
@@ -409,8 +409,9 @@ def progress_of(room: Room) -> dict[str, Any]:
     }
 
 
-def _players(task: StudyTask) -> list[str]:
-    return [spec for seat, spec in task.seats.items() if seat not in task.people]
+def _opponents(task: StudyTask) -> dict[str, str]:
+    """The specs of the seats that no participant has."""
+    return {seat: spec for seat, spec in task.seats.items() if seat not in task.people}
 
 
 def _practice_jobs(task: StudyTask) -> Iterator[Job]:
@@ -419,20 +420,12 @@ def _practice_jobs(task: StudyTask) -> Iterator[Job]:
         yield Job(f"practice:{task.name}:{seed}", "people", task.name, seed, 0, 0)
 
 
-def _practice_agents(task: StudyTask, spending: Spending) -> dict[str, Agent]:
-    game = make(task.game)
-    others = {seat: spec for seat, spec in task.seats.items() if seat not in task.people}
-    for spec in others.values():
-        spending.add_model(spec)
-    return {seat: agent(spec, game, spending.models) for seat, spec in others.items()}
-
-
 def _fairly(task: StudyTask, group: list[Participant]) -> tuple[str, ...]:
     """The seats of a group, such that participants change seats."""
     if len(group) > 5:
         return task.people
-    had = [[game.seat for game in participant.finished(task.name)] for participant in group]
+    earlier = [[game.seat for game in participant.finished(task.name)] for participant in group]
     return min(
         permutations(task.people),
-        key=lambda seats: sum(seen.count(seat) ** 2 for seen, seat in zip(had, seats, strict=True)),
+        key=lambda seats: sum(had.count(seat) ** 2 for had, seat in zip(earlier, seats, strict=True)),
     )

@@ -21,7 +21,7 @@ def add_routes(app: web.Application, settings: WebSettings) -> None:
 def _sessions(app: web.Application) -> Iterator[Session]:
     yield from app[TABLES].sessions.values()
     if ROOM in app:
-        yield from {game.session.id: game.session for game in app[ROOM].games.values()}.values()
+        yield from (game.session for game in app[ROOM].all_games())
 
 
 def _check(request: web.Request) -> None:
@@ -49,7 +49,7 @@ async def watch(request: web.Request) -> web.Response:
             "seat": seat,
             "spec": setup.specs[seat],
             "to_act": seat in state.to_act,
-            "seen": setup.view.observe(state, seat, "both"),
+            "observation": setup.view.observe(state, seat, "both"),
         }
         for seat in setup.game.seats
     ]

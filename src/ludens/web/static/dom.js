@@ -6,8 +6,8 @@ export const request = (address, accept, seconds) =>
   fetch(address, { headers: { Accept: accept }, signal: AbortSignal.timeout(seconds * 1000) });
 
 export function show(id, visible) {
-  const found = element(id);
-  if (found) found.hidden = !visible;
+  const part = element(id);
+  if (part) part.hidden = !visible;
 }
 
 export function fill(parent, items, make) {
@@ -16,23 +16,26 @@ export function fill(parent, items, make) {
 
 /** An element with properties; `class`, `data-...`, `aria-...` and `for` are attributes. */
 export function make(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
+  const item = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name === "class" || name === "for" || name === "role" || name.includes("-")) made.setAttribute(name, value);
-    else made[name] = value;
+    if (name === "class" || name === "for" || name === "role" || name.includes("-")) item.setAttribute(name, value);
+    else item[name] = value;
   }
-  made.append(...children);
-  return made;
+  item.append(...children);
+  return item;
 }
 
 export function button(label, click, properties = {}) {
-  const made = make("button", { type: "button", textContent: label, ...properties });
-  made.addEventListener("click", click);
-  return made;
+  const item = make("button", { type: "button", textContent: label, ...properties });
+  item.addEventListener("click", click);
+  return item;
 }
 
-/** A button that has nothing to do now stays disabled also where others are enabled. */
-export function idle(made, is) {
-  made.toggleAttribute("data-idle", is);
-  made.disabled = is;
+/** Steps to the right and down. */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** Tells whether a text contains all words of a search, in any case. */
+export function searcher(search) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.toLowerCase().includes(word));
 }

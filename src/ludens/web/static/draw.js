@@ -1,5 +1,5 @@
 // Points on the picture: click or tap to set one, drag to move it. Arrow keys move the point in focus.
-import { button, fill, make } from "./dom.js";
+import { ARROWS, button, fill, make } from "./dom.js";
 
 const NUDGE = 0.01;
 const SVG = "http://www.w3.org/2000/svg";
@@ -18,14 +18,12 @@ export function draw(form, content, tools) {
     return [clamp((event.clientX - box.left) / box.width), clamp((event.clientY - box.top) / box.height)];
   }
   function redraw() {
-    fill(tabs, form.paths, (name, index) => {
-      const tab = button(`${name}: ${paths[index].length} of ${form.points}`, () => { active = index; redraw(); },
-        { class: `path path-${index}`, "aria-pressed": String(index === active) });
-      return tab;
-    });
-    const left = form.points - paths[active].length;
-    hint.textContent = left
-      ? `${form.paths[active]}: choose ${left} more point${left > 1 ? "s" : ""} on the picture.`
+    fill(tabs, form.paths, (name, index) => button(
+      `${name}: ${paths[index].length} of ${form.points}`, () => { active = index; redraw(); },
+      { class: `path path-${index}`, "aria-pressed": String(index === active) }));
+    const rest = form.points - paths[active].length;
+    hint.textContent = rest
+      ? `${form.paths[active]}: choose ${rest} more point${rest > 1 ? "s" : ""} on the picture.`
       : `${form.paths[active]} is complete. Drag a point to move it.`;
     paint();
     tools.changed();
@@ -54,10 +52,10 @@ export function draw(form, content, tools) {
     if (focused) layer.querySelector(`[data-point="${focused}"]`)?.focus();
   }
   function nudge(event, index, number) {
-    const step = { ArrowLeft: [-NUDGE, 0], ArrowRight: [NUDGE, 0], ArrowUp: [0, -NUDGE], ArrowDown: [0, NUDGE] }[event.key];
+    const step = ARROWS[event.key];
     if (!step) return;
     event.preventDefault();
-    paths[index][number] = paths[index][number].map((value, axis) => clamp(value + step[axis]));
+    paths[index][number] = paths[index][number].map((value, axis) => clamp(value + NUDGE * step[axis]));
     redraw();
   }
   function down(event) {
@@ -92,7 +90,8 @@ export function draw(form, content, tools) {
   });
   const clear = button("Start over", () => { paths.forEach((path) => path.splice(0)); active = 0; redraw(); });
   const send = button("Send", () => tools.send(JSON.stringify(paths)), { class: "primary" });
-  const controller = {
+  redraw();
+  return {
     box: make("div", {}, tabs, hint, make("p", { class: "row" }, undo, " ", clear, " ", send)),
     content: () => (paths.some((path) => path.length) ? paths : null),
     /** Called with the layer over the last picture. */
@@ -107,9 +106,4 @@ export function draw(form, content, tools) {
       paint();
     },
   };
-  const changed = tools.changed;
-  tools.changed = () => {};
-  redraw();
-  tools.changed = changed;
-  return controller;
 }

@@ -16,15 +16,13 @@ export function show_form(box, data, session, act) {
   storage_key = `draft:${session}:${data.game}`;
   // In a game with a clock one form serves all steps.
   const key = JSON.stringify([data.game, data.clock ? 0 : data.turn]);
-  const stored = JSON.parse(sessionStorage.getItem(storage_key) || "null");
+  const draft = JSON.parse(sessionStorage.getItem(storage_key) || "null");
   if (current && current.key === key) return current.controller;
-  if (stored && current === null) sent = stored.sent;
-  const taken = sent !== null && data.received >= sent && !data.refused;
-  if (taken) sessionStorage.removeItem(storage_key);
-  if (taken || data.refused) sent = null;
-  const kept = taken ? null : sessionStorage.getItem(storage_key);
-  const draft = kept ? JSON.parse(kept) : null;
-  const content = draft && draft.kind === data.form.kind ? draft.content : null;
+  if (draft && current === null) sent = draft.sent;
+  const received = sent !== null && data.received >= sent && !data.refused;
+  if (received) sessionStorage.removeItem(storage_key);
+  if (received || data.refused) sent = null;
+  const content = !received && draft?.kind === data.form.kind ? draft.content : null;
   const tools = {
     send: (text) => {
       keep();
@@ -32,7 +30,7 @@ export function show_form(box, data, session, act) {
       sent = data.turn;
       keep();
     },
-    changed: () => keep(),
+    changed: () => { if (current?.key === key) keep(); }, // not while a form is made
   };
   const controller = KINDS[data.form.kind]({ ...data.form, names: data.legal }, content, tools);
   current = { key, kind: data.form.kind, controller };
@@ -86,7 +84,7 @@ function choose(form, content, tools) {
 function sentence(form, content, tools) {
   const lines = content?.lines?.filter((line) => line in form.lines) || [];
   const words = make("textarea", { id: "words", rows: 3, maxLength: form.limit, value: content?.words || "" });
-  const chosen = make("ol", { class: "chosen", "aria-label": "Chosen actions" });
+  const choices = make("ol", { class: "chosen", "aria-label": "Chosen actions" });
   const label = (name) => form.lines[name] ?? name;
   const say = make("form", { id: "say" });
   const send = () => {
@@ -94,8 +92,8 @@ function sentence(form, content, tools) {
     tools.send([text, ...lines].filter(Boolean).join("\n"));
   };
   const redraw = () => {
-    chosen.hidden = lines.length === 0;
-    fill(chosen, lines, (line, index) => make("li", {}, label(line), " ", button("Remove", () => {
+    choices.hidden = lines.length === 0;
+    fill(choices, lines, (line, index) => make("li", {}, label(line), " ", button("Remove", () => {
       lines.splice(index, 1);
       redraw();
       tools.changed();
@@ -105,7 +103,7 @@ function sentence(form, content, tools) {
   if (form.words) say.append(make("label", { for: "words", textContent: form.prompt }), words);
   const actions = Object.entries(form.lines).map(([name, text]) => button(text, () => add(name), { "data-action": name }));
   const list = make("div", { id: "actions", class: "actions" }, ...actions);
-  if (actions.length) say.append(list, chosen);
+  if (actions.length) say.append(list, choices);
   if (form.help) say.append(make("p", { class: "fine", textContent: form.help }));
   say.append(make("button", { class: "primary", textContent: "Send" }));
   if (form.words) say.append(" ", make("span", { class: "fine", textContent: "Ctrl+Enter sends too." }));

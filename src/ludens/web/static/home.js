@@ -1,5 +1,5 @@
 // The home page: another position on click, and a search among the games.
-import { element } from "./dom.js";
+import { element, searcher } from "./dom.js";
 
 const MAX_SEED = 1e6;
 
@@ -32,18 +32,18 @@ for (const button of document.querySelectorAll("button[data-game]")) {
 const search = element("search");
 
 function filter() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const contains = searcher(search.value);
   let count = 0;
   for (const group of document.querySelectorAll(".group")) {
     let some = false;
     for (const card of group.querySelectorAll(".card")) {
-      card.hidden = !words.every((word) => card.dataset.words.toLowerCase().includes(word));
+      card.hidden = !contains(card.dataset.words);
       some ||= !card.hidden;
       count += card.hidden ? 0 : 1;
     }
     group.hidden = !some;
   }
-  element("matches").textContent = words.length ? (count === 1 ? "1 game" : `${count} games`) : "";
+  element("matches").textContent = search.value.trim() ? (count === 1 ? "1 game" : `${count} games`) : "";
 }
 
 search.addEventListener("input", filter);

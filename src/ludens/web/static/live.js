@@ -7,10 +7,10 @@ const AGAIN = 1500, IDLE = 3000;
 export const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
 /** Replace the contents of an element; open details stay open, and what has the focus is not touched. */
-export function replaceContents(old, made) {
+export function replaceContents(old, fresh) {
   if (old.contains(document.activeElement) && old.matches("form, form *")) return;
   const opened = [...old.querySelectorAll("details")].map((each) => each.open);
-  old.replaceChildren(...made.childNodes);
+  old.replaceChildren(...fresh.childNodes);
   old.querySelectorAll("details").forEach((each, index) => { if (opened[index] !== undefined) each.open = opened[index]; });
 }
 
@@ -33,6 +33,6 @@ export async function follow(address, update, report = () => {}) {
 }
 
 /** The message of an error. */
-export async function problem(reply) {
+async function problem(reply) {
   try { return (await reply.json()).error; } catch { return reply.statusText; }
 }

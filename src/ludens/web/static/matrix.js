@@ -1,5 +1,7 @@
 // The content of every cell: choose a content, then cells in the grid or on the picture; dragging paints.
-import { button, fill, make } from "./dom.js";
+import { ARROWS, button, fill, make } from "./dom.js";
+
+const ERASERS = ["Backspace", "Delete", "0"];
 
 export function matrix(form, content, tools) {
   const width = form.columns.length;
@@ -40,16 +42,15 @@ export function matrix(form, content, tools) {
     grid[index].focus({ preventScroll: true });
   }
   function key(event, index) {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width }[event.key];
-    if (step !== undefined && grid[index + step]) { event.preventDefault(); focus(index + step); return; }
+    const [right, down] = ARROWS[event.key] ?? [0, 0];
+    const next = index + right + down * width;
+    if (next !== index && grid[next]) { event.preventDefault(); focus(next); return; }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const typed = form.contents.find(([, mark]) => mark === event.key) || form.contents.find(([, mark]) => mark && mark.toLowerCase() === event.key.toLowerCase());
-    const erased = event.key === "Backspace" || event.key === "Delete" || event.key === "0" ? empty : null;
-    if (typed || erased !== null) {
-      event.preventDefault();
-      paint(index, typed ? typed[0] : erased);
-      if (grid[index + 1]) focus(index + 1);
-    }
+    const entry = form.contents.find(([, mark]) => mark === event.key) || form.contents.find(([, mark]) => mark && mark.toLowerCase() === event.key.toLowerCase());
+    if (!entry && !ERASERS.includes(event.key)) return;
+    event.preventDefault();
+    paint(index, entry ? entry[0] : empty);
+    if (grid[index + 1]) focus(index + 1);
   }
   function choose(code) {
     brush = code;
@@ -70,11 +71,8 @@ export function matrix(form, content, tools) {
   });
   const clear = button("Clear", () => { cells.forEach((_, index) => paint(index, empty)); });
   const send = button("Send", () => tools.send(JSON.stringify(cells)), { class: "primary" });
-  const changed = tools.changed;
-  tools.changed = () => {};
   choose(brush);
   cells.forEach((code, index) => paint(index, code));
-  tools.changed = changed;
   return {
     box: make("div", { class: "matrix" }, palette, table, make("p", { class: "row" }, clear, " ", send)),
     content: () => (cells.some((code) => code !== empty) ? cells : null),

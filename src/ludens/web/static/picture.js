@@ -1,6 +1,6 @@
 // Pictures, and what can be chosen on the last of them: a cell, or a piece and then where it goes, by clicks,
 // by dragging, or with arrow keys and Enter. The same choices are in the form beside the picture.
-import { button, element, make } from "./dom.js";
+import { ARROWS, button, element, make } from "./dom.js";
 
 const chosen = { key: "", path: [] };
 const DRAG = 6; // pixels from which a press is a drag
@@ -25,8 +25,8 @@ export function show_pictures(box, data, controller) {
     frame.classList.toggle("last", last);
     image.alt = (last && data.text) || data.captions?.[index] || "The picture of the game";
     if (image.src !== picture.src) image.src = picture.src;
-    const chosen_here = controller && (controller.cover || data.form.places?.length);
-    const places = Boolean(chosen_here) && index === place_of(data, pictures);
+    const answered = controller && (controller.cover || data.form.places?.length);
+    const places = Boolean(answered) && index === place_of(data, pictures);
     layer.classList.toggle("plain", !places);
     layer.onclick = places ? null : () => enlarge(image);
     if (places && controller.cover) controller.cover(layer);
@@ -72,28 +72,29 @@ function show_places(layer, data, controller) {
     }
   }
   for (const [place, options] of next) {
-    const done = options.filter(([, path]) => path.length === depth + 1);
+    const last = options.filter(([, path]) => path.length === depth + 1);
     const go = () => {
       focused = place;
-      if (done.length === options.length && done.length === 1) { chosen.path = []; controller.pick(done[0][0]); redraw(); return; }
-      if (done.length === options.length) { choose(layer, form.places[place], done.map(([action]) => action), controller, redraw); return; }
-      chosen.path = [...chosen.path, place];
+      if (last.length < options.length) { chosen.path = [...chosen.path, place]; redraw(); return; }
+      if (last.length > 1) { choose(layer, form.places[place], last.map(([action]) => action), controller, redraw); return; }
+      chosen.path = [];
+      controller.pick(last[0][0]);
       redraw();
     };
     const names = options.map(([action]) => controller.label(action));
     const label = options.length > 4 ? `${names.length} choices, ${names[0]} to ${names[names.length - 1]}` : names.join(", ");
-    const made = add(layer, form.places[place], place, "place", label, go);
-    made.dataset.action = options[0][0];
-    if (depth === 0 && done.length === 0) drag(made, layer, form, place, () => { chosen.path = [place]; redraw(); }, reset);
+    const target = add(layer, form.places[place], place, "place", label, go);
+    target.dataset.action = options[0][0];
+    if (depth === 0 && last.length === 0) drag(target, layer, form, place, () => { chosen.path = [place]; redraw(); }, reset);
   }
   rove(layer, had_focus);
 }
 
 function add(layer, [x, y, width, height], place, name, label, click) {
-  const made = button("", click, { class: name, title: label, "aria-label": label, tabIndex: -1, "data-place": String(place) });
-  Object.assign(made.style, { left: `${x * 100}%`, top: `${y * 100}%`, width: `${width * 100}%`, height: `${height * 100}%` });
-  layer.append(made);
-  return made;
+  const target = button("", click, { class: name, title: label, "aria-label": label, tabIndex: -1, "data-place": String(place) });
+  Object.assign(target.style, { left: `${x * 100}%`, top: `${y * 100}%`, width: `${width * 100}%`, height: `${height * 100}%` });
+  layer.append(target);
+  return target;
 }
 
 /** One stop of the tab key for the whole picture; arrow keys go to the nearest place in their direction. */
@@ -104,7 +105,7 @@ function rove(layer, had_focus) {
   here.tabIndex = 0;
   if (had_focus) here.focus({ preventScroll: true });
   layer.onkeydown = (event) => {
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const way = ARROWS[event.key];
     const from = event.target.closest(".place");
     if (event.key === "Escape" && chosen.path.length) { layer.querySelector(".chosen")?.click(); return; }
     if (!way || !from) return;
@@ -132,7 +133,8 @@ function drag(piece, layer, form, place, take, drop) {
   piece.addEventListener("pointerdown", (press) => {
     if (press.button !== 0) return;
     let ghost = null;
-    const moved = (event) => {
+    const listeners = new AbortController();
+    const follow = (event) => {
       if (!ghost) {
         if (Math.hypot(event.clientX - press.clientX, event.clientY - press.clientY) < DRAG) return;
         ghost = make_ghost(layer, form.places[place]);
@@ -145,10 +147,8 @@ function drag(piece, layer, form, place, take, drop) {
         top: `${event.clientY - box.top - ghost.offsetHeight / 2}px`,
       });
     };
-    const ended = (event) => {
-      window.removeEventListener("pointermove", moved);
-      window.removeEventListener("pointerup", ended);
-      window.removeEventListener("pointercancel", ended);
+    const end = (event) => {
+      listeners.abort();
       if (!ghost) return;
       ghost.remove();
       const under = event.type === "pointerup" ? document.elementFromPoint(event.clientX, event.clientY)?.closest(".place") : null;
@@ -161,9 +161,10 @@ function drag(piece, layer, form, place, take, drop) {
         else if (!under?.matches(".chosen")) drop();
       }, 0);
     };
-    window.addEventListener("pointermove", moved);
-    window.addEventListener("pointerup", ended);
-    window.addEventListener("pointercancel", ended);
+    const signal = listeners.signal;
+    window.addEventListener("pointermove", follow, { signal });
+    window.addEventListener("pointerup", end, { signal });
+    window.addEventListener("pointercancel", end, { signal });
   });
 }
 

@@ -1,22 +1,27 @@
 // What robots do, step by step: choose a robot, a command and its objects; the last choice can be undone.
-import { button, fill, idle, make } from "./dom.js";
+import { button, fill, make } from "./dom.js";
+
+/** A button that has nothing to do now stays disabled also where others are enabled. */
+function idle(item, is) {
+  item.toggleAttribute("data-idle", is);
+  item.disabled = is;
+}
 
 export function plan(form, content, tools) {
   const robots = Object.keys(form.robots);
   const steps = content?.steps?.length ? content.steps : [{}];
   let pending = []; // robot, command, objects so far
-  const undone = [];
+  const history = []; // earlier steps and pending choices
   const message = make("textarea", { id: "words", rows: 2, maxLength: form.message || 1, value: content?.message || "" });
   const table = make("ol", { class: "steps", "aria-label": "The plan so far" });
-  const asked = make("p", { class: "asked", role: "status" });
+  const question = make("p", { class: "asked", role: "status" });
   const choices = make("div", { id: "actions", class: "actions" });
   const many = form.steps === null || form.steps > 1;
 
   const step = () => steps[steps.length - 1];
-  const save = () => ({ steps: steps.map((each) => ({ ...each })), pending: [...pending] });
-  function remember() { undone.push(save()); }
+  function remember() { history.push({ steps: steps.map((each) => ({ ...each })), pending: [...pending] }); }
   function undo() {
-    const last = undone.pop();
+    const last = history.pop();
     if (!last) return;
     steps.splice(0, steps.length, ...last.steps);
     pending = last.pending;
@@ -50,7 +55,7 @@ export function plan(form, content, tools) {
     }
     redraw();
   }
-  function question() {
+  function words() {
     if (!pending.length) return many ? `Step ${steps.length}: which robot?` : "Which robot?";
     const [robot, command, ...objects] = pending;
     if (!command) return `What does ${robot} do?`;
@@ -65,13 +70,13 @@ export function plan(form, content, tools) {
         button("×", () => { remember(); delete steps[number][robot]; redraw(); }, { "aria-label": `Remove ${robot} ${words.join(" ")}` })))
         : [make("span", { class: "fine", textContent: "nobody acts yet" })])));
     table.hidden = !many && !acts(step()).length;
-    asked.textContent = question();
+    question.textContent = words();
     fill(choices, options(), (name) => {
       const kind = pending.length === 0 && step()[name] ? `${name} (again)` : name;
       return button(kind, () => pick(name), { "data-action": name });
     });
     idle(following, !acts(step()).length);
-    idle(back, undone.length === 0);
+    idle(back, history.length === 0);
     tools.changed();
   }
   const value = () => ({ steps: steps.filter((each) => Object.keys(each).length), message: form.message ? message.value.trim() : "" });
@@ -80,20 +85,15 @@ export function plan(form, content, tools) {
   following.hidden = !many;
   const send = button(many ? "Send the plan" : "Send", () => tools.send(JSON.stringify(value())), { class: "primary" });
   const buttons = make("p", { class: "row" }, back, " ", following, " ", send);
-  const box = make("div", { class: "plan" }, table, asked, choices);
+  const box = make("div", { class: "plan" }, table, question, choices);
   if (form.message) box.append(make("label", { for: "words", textContent: "Message to the others (optional)" }), message);
   box.append(buttons);
   message.addEventListener("input", tools.changed);
-  const controller = {
+  redraw();
+  return {
     box,
     content: () => (Object.keys(steps[0]).length || message.value ? { steps, message: message.value } : null),
     pick,
     label: (name) => name,
-    offers: (name) => options().includes(name) || robots.includes(name),
   };
-  const changed = tools.changed;
-  tools.changed = () => {};
-  redraw();
-  tools.changed = changed;
-  return controller;
 }

@@ -162,8 +162,7 @@ element("enlarged").addEventListener("click", () => element("enlarged").close())
 element("leave").addEventListener("click", () => {
   if (window.confirm("Leave the game? It cannot be continued then.")) socket.send({ leave: true });
 });
-const again = document.getElementById("again");
-if (again) again.addEventListener("click", async () => {
+element("again")?.addEventListener("click", async () => {
   answered = null;
   const reply = await fetch(`${table.dataset.base}/again`, { method: "POST", headers: { Accept: "application/json" } });
   if (!reply.ok) element("notice").textContent = (await reply.json()).error;
