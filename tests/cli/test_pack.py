@@ -54,6 +54,13 @@ def test_pack_and_verify(run: Path, key: Path, tmp_path: Path, ludens: Run) -> N
     assert ran.err.startswith(f"ludens: '{signed}': it is signed with a foreign key")
 
 
+def test_the_run_in_the_current_folder(run: Path, ludens: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(run)
+    ran = ludens("pack", ".", *SUITE)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"episodes in {run.with_name('mine.ludens')}" in ran.out
+
+
 def test_a_changed_byte_and_a_refuted_episode(run: Path, tmp_path: Path, ludens: Run) -> None:
     file = tmp_path / "mine.ludens"
     assert ludens("pack", str(run), "--out", str(file), *SUITE).code == 0

@@ -75,6 +75,13 @@ def test_a_wrong_run_is_one_sentence(names: tuple[str, ...], ludens: Run, tmp_pa
     assert ran.err.count("\n") == 1
 
 
+def test_a_file_that_is_no_pack_is_named(ludens: Run, tmp_path: Path) -> None:
+    (tmp_path / "run.ludens").write_text("{}\n")
+    ran = ludens("paper", str(tmp_path / "run.ludens"))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"ludens: '{tmp_path / 'run.ludens'}': it is not a pack")
+
+
 def test_a_folder_in_use_is_left_alone(folder: Path, ludens: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     ran = ludens("paper", str(folder), "--out", str(tmp_path))

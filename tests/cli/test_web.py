@@ -62,6 +62,7 @@ def test_another_address_needs_the_token(tmp_path: Path) -> None:
     ("argv", "message"),
     [
         (("--port", "70000"), "0 to 65535"),
+        ((__file__,), "is not a folder of runs"),
         (("--token", "short"), "at least 16"),
         (("--host", "256.256.256.256"), "cannot listen"),
         (("--suite", "no_such_module:SUITE"), "cannot be loaded"),

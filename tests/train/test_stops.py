@@ -18,7 +18,7 @@ from ludens.cli import main  # noqa: E402
 from ludens.core.errors import BadFile, BadOption, UsageError  # noqa: E402
 from ludens.games.tic_tac_toe import TicTacToe  # noqa: E402
 from ludens.models.torchvision_ops import import_torchvision  # noqa: E402
-from ludens.train import session  # noqa: E402
+from ludens.train import ranks, session  # noqa: E402
 from ludens.train.checkpoint import Checkpoints, save_whole  # noqa: E402
 from ludens.train.loop import Trainer  # noqa: E402
 from ludens.train.nano import dataset  # noqa: E402
@@ -283,4 +283,11 @@ def test_a_share_of_the_memory_of_a_gpu(
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", shares.append)
     monkeypatch.setattr(session, "train", lambda *_: None)
     assert main(words) == 0
-    assert shares == [0.25]
+    assert main([*words, "--set", "play.workers=3"]) == 0
+    assert shares == [0.25, 0.125]
+
+
+def test_processes_that_play_divide_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    for share, expected in ((0.12, 0.04), (1.0, 1.0)):
+        monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda share=share: share)
+        assert ranks.memory_of_worker(3) == pytest.approx(expected)

@@ -42,7 +42,7 @@ def pack(
     """
     at_least("--workers", workers or 0, 0)
     import_suite(suite or "")
-    file = out or run.with_name(run.resolve().name + SUFFIX)
+    file = out or _beside(run)
     if file.suffix != SUFFIX:
         raise BadOption(f"--out must end in {SUFFIX}, not {file.name!r}.")
     if not file.parent.is_dir():
@@ -56,6 +56,12 @@ def pack(
     signed = f", signed with the key {content.signed_by}" if content.signed_by else ", not signed"
     print(f"{plural(content.head.episodes, 'episode')} in {file}: {content.bytes / 1e6:,.2f} MB{signed}.")
     print(f"digest {content.digest}")
+
+
+def _beside(run: Path) -> Path:
+    """The pack of a run, next to its folder, which may be `.`: a path without a name."""
+    folder = run if run.name not in ("", "..") else run.resolve()
+    return folder.parent / f"{folder.name}{SUFFIX}"
 
 
 def verify_file(file: Path, keys: Path | None, workers: int | None, json: bool) -> int:

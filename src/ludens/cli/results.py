@@ -122,7 +122,7 @@ def paper(*run: Path, out: Path | None = None, suite: SuiteName = None) -> None:
 @contextmanager
 def _run_folders(runs: Sequence[Path]) -> Iterator[list[Path]]:
     """The runs as folders: packs are unpacked into temporary ones of the same name."""
-    from ludens.run.pack import unpack
+    from ludens.run.pack import BadPack, unpack
 
     with TemporaryDirectory(prefix="ludens-") as temporary:
         folders = []
@@ -130,7 +130,10 @@ def _run_folders(runs: Sequence[Path]) -> Iterator[list[Path]]:
             if run.is_file():
                 folder = Path(temporary) / str(number) / run.stem
                 folder.mkdir(parents=True)
-                check_packed(unpack(run, folder).plan)
+                try:
+                    check_packed(unpack(run, folder).plan)
+                except BadPack as error:
+                    raise BadPack(f"{str(run)!r}: {error}") from None
                 run = folder
             folders.append(run)
         yield folders

@@ -41,7 +41,7 @@ from ludens.suites.people import read_study
 if TYPE_CHECKING:
     from ludens.web.pages import WebSettings
 
-PORT = 8765
+PORT, RUNS = 8765, Path("runs")
 
 
 def mcp(
@@ -162,7 +162,7 @@ async def serve_app(app: Any, host: str, port: int, announce: Callable[[int], No
 
 
 def web(
-    runs: Path = Path("runs"),
+    runs: Path = RUNS,
     /,
     *,
     host: str = "127.0.0.1",
@@ -199,6 +199,10 @@ def web(
 
     if not 0 <= port <= 65_535:
         raise BadOption(f"--port must be 0 to 65535, not {port}.")
+    if runs.exists() and not runs.is_dir():
+        raise BadOption(f"{str(runs)!r} is not a folder of runs.")
+    if not runs.exists() and runs != RUNS:
+        aside(f"there is no folder {str(runs)!r} yet: no runs are shown.")
     import_suite(suite or "")
     conducted = read_study(study) if study else None
     confirm(allow)

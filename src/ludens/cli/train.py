@@ -40,8 +40,8 @@ def train(
         set_: Replace a value of the recipe: SECTION.KEY=VALUE. Repeatable.
         dtype: With export: number format, float32, bfloat16 or int8 (the default).
         track: Report measurements to trackio:PROJECT, wandb:PROJECT or tensorboard:FOLDER.
-        memory: Share of the GPU's memory that the process that learns may take, where several runs share a
-            GPU. Default: all of it.
+        memory: Share of the GPU's memory that this run may take, 0 to 1, where several runs share a GPU.
+            Default: all of it.
     """
     if str(recipe) == EXPORT:
         of_training = {
@@ -83,7 +83,7 @@ def train(
 
     ranks.start()
     if memory is not None:
-        _limit_memory(memory)
+        ranks.limit_memory(memory, training.play.workers)
     first = ranks.world()[0] == 0
     try:
         run(training, folder, print if first else lambda line: None)
@@ -104,14 +104,6 @@ def train(
         raise
     finally:
         ranks.stop()
-
-
-def _limit_memory(share: float) -> None:
-    import torch
-
-    if not torch.cuda.is_available():
-        raise BadOption("--memory limits the memory of a GPU, and torch finds none with CUDA here.")
-    torch.cuda.set_per_process_memory_fraction(share)
 
 
 def _folder(name: str) -> Path:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ludens.core.errors import UsageError
+from ludens.core.errors import BadOption, UsageError
 from ludens.core.spending import spending
 
 if TYPE_CHECKING:
@@ -40,6 +40,24 @@ def stop() -> None:
 
     if distributed.is_initialized():
         distributed.destroy_process_group()
+
+
+def limit_memory(share: float, workers: int) -> None:
+    """Let this process take this share of its GPU's memory; half of it where processes play beside it, which
+    divide the other half."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise BadOption("--memory limits the memory of a GPU, and torch finds none with CUDA here.")
+    torch.cuda.set_per_process_memory_fraction(share / 2 if workers else share)
+
+
+def memory_of_worker(workers: int) -> float:
+    """The share of the GPU's memory for each process that plays beside this one; 1 without a limit."""
+    import torch
+
+    share: float = torch.cuda.get_per_process_memory_fraction()
+    return share / workers if share < 1 else 1.0
 
 
 def world() -> tuple[int, int]:

@@ -17,6 +17,7 @@ from ludens.core.errors import UsageError
 from ludens.core.processes import WorkerDied, WorkerPool, infrequent_gc
 from ludens.core.registry import make
 from ludens.core.spending import spend, spent
+from ludens.train import ranks
 from ludens.train.beside import quick_switches
 from ludens.train.nano.policy import NanoPolicy
 from ludens.train.nano.roles import RolePolicy
@@ -58,7 +59,8 @@ class RolloutWorkers:
         self._copies: dict[str, tuple[Policy, Path]] = {}
         settings = {name: getattr(recipe.model, name) for name in ("temperature", "max_tokens", "batch")}
         settings |= {"seed": recipe.run.seed, "device": _device(policy)}
-        arguments = (_start_worker, (recipe, settings, policy.longest_reply, imported_agents()))
+        memory = ranks.memory_of_worker(self.count) if policy.device.type == "cuda" else 1.0
+        arguments = (_start_worker, (recipe, settings, policy.longest_reply, memory, imported_agents()))
         self._pool = WorkerPool(self.count, *arguments)
 
     async def play(
@@ -168,7 +170,7 @@ _worker: _Worker
 
 
 def _start_worker(
-    recipe: Recipe, settings: dict[str, Any], longest_reply: int, agents: tuple[str, ...]
+    recipe: Recipe, settings: dict[str, Any], longest_reply: int, memory: float, agents: tuple[str, ...]
 ) -> None:
     import torch
 
@@ -176,6 +178,8 @@ def _start_worker(
     for name in agents:
         import_agent(name)
     torch.set_num_threads(1)  # the other cores have their own workers
+    if memory < 1:
+        torch.cuda.set_per_process_memory_fraction(memory, settings["device"])
     _worker = _Worker(recipe, settings, longest_reply)
 
 
