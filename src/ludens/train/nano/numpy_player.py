@@ -249,7 +249,7 @@ class PictureMemory:
         fewest: As many pictures are kept, if they have no more than `LOOKS` bytes.
     """
 
-    def __init__(self, look: Callable[[Array], Array], side: int, fewest: int = 4) -> None:
+    def __init__(self, look: Callable[[Array], Array], side: int, fewest: int = 2) -> None:
         self._look, self._side = look, side
         self._looks: OrderedDict[str, Array] = OrderedDict()
         self._most = fewest

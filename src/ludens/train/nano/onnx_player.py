@@ -250,8 +250,9 @@ class OnnxSampler(StoredSampler):
             if not margins:
                 continue
             rows = [questions[n] for n in margins]
+            decoder = self._decoder(rung.speak)  # before pictures take memory: it needs more while it is made
             looks = self._memory(rung.look).looks([row.picture for row in rows])
-            speakers = [OnnxSpeaker(self._decoder(rung.speak), look) for look in looks]
+            speakers = [OnnxSpeaker(decoder, look) for look in looks]
             begun = [drafts.get(n, ()) for n in margins]
             spoken = threads().map(self._reply, rows, speakers, margins.values(), begun)
             attempts = dict(zip(margins, spoken, strict=True))
@@ -276,7 +277,7 @@ class OnnxSampler(StoredSampler):
         if precision not in self._memories:
             size = self.model.size
             encoder = OnnxEncoder(size, self.model.opened(), precision)
-            fewest = 4 if precision is self._rungs[0].look else 1
+            fewest = 2 if precision is self._rungs[0].look else 1
             self._memories[precision] = PictureMemory(encoder.look, size.side, fewest)
             return_memory()
         return self._memories[precision]
