@@ -184,12 +184,21 @@ class Canvas:
 
             self.place(self.sheet.sprite(("corner", colour, dx, dy), r, r, behind, paint), cx, cy)
 
-    def panel(self, x: int, y: int, w: int, h: int, title: str = "") -> Box:
+    def panel(
+        self,
+        x: int,
+        y: int,
+        w: int,
+        h: int,
+        title: str = "",
+        colour: str = "panel",
+        ground: str | None = None,
+    ) -> Box:
         """A rounded panel with an optional bold title; returns the box (x, y, w, h) left inside it."""
-        self.rounded(x, y, w, h, "panel")
+        self.rounded(x, y, w, h, colour, ground)
         pad, head = self.sheet.px(12), 0
         if title:
             px = self.sheet.font_px(15)
             head = round(px * 1.6)
-            self.text(x + pad, y + pad, title, px, "ink", "panel", "lt", bold=True, room=max(1, w - 2 * pad))
+            self.text(x + pad, y + pad, title, px, "ink", colour, "lt", bold=True, room=max(1, w - 2 * pad))
         return x + pad, y + pad + head, max(0, w - 2 * pad), max(0, h - 2 * pad - head)
