@@ -63,6 +63,11 @@ def test_each_way_to_miss_a_move_has_its_verdict() -> None:
         ("zzz", ["a", "b"], "unknown theme 'zzz'; known: a, b."),
         ("", ["a", "b"], "unknown theme ''; known: a, b."),
         ("q9", [f"name{i:02}" for i in range(20)], "20 known names: name00, name01"),
+        ("bot/nosuch", ["bot/uci", "nano"], "unknown theme 'bot/nosuch'; known: bot/uci, nano."),
+        ("bot/rondom", ["bot/uci", "bot/random"], "did you mean 'bot/random'?"),
+        ("coma/wire", ["chess", "comma/wire"], "did you mean 'comma/wire'?"),
+        ("--model", ["--help", "--suite"], "unknown theme '--model'; known: --help, --suite."),
+        ("--modle", ["--help", "--model"], "did you mean '--model'?"),
         ("x" * 99, ["a"], f"unknown theme '{'x' * 57}...'; known: a."),
     ],
 )

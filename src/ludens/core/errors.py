@@ -62,9 +62,14 @@ def _nearest(name: str, names: list[str]) -> str | None:
     folded = {n.lower(): n for n in names}
     if name.lower() in folded:
         return folded[name.lower()]
-    close = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+    prefix = name.lower()[: len(name) - len(name.lstrip("-"))] or name.lower()[: name.rfind("/") + 1]
+    if not any(each.startswith(prefix) for each in folded):
+        prefix = ""
+    # Names that share `--` or `bot/` are close if the rest of them is.
+    rests = {each.removeprefix(prefix): each for each in folded}
+    close = get_close_matches(name.lower().removeprefix(prefix), rests, n=1, cutoff=0.6)
     if close:
-        return folded[close[0]]
+        return folded[rests[close[0]]]
     holding = [n for n in names if name and (name.lower() in n.lower() or n.lower().endswith(name.lower()))]
     return holding[0] if len(holding) == 1 else None
 
