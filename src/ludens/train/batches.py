@@ -165,6 +165,8 @@ class BatchLimits:
     def fit(self, work: Callable[[], T], samples: Sequence[TokenSample], policy: Policy) -> T:
         """The result of `work`, which makes batches of these samples; where memory is short, it is repeated
         with smaller ones."""
+        import torch
+
         while True:
             try:
                 return work()
@@ -172,10 +174,9 @@ class BatchLimits:
                 if not out_of_memory(error):
                     raise
                 self._shrink(len(samples), policy)
+            torch.cuda.empty_cache()  # only now: the error held the tensors of the batch
 
     def _shrink(self, samples: int, policy: Policy) -> None:
-        import torch
-
         if policy.sharded:
             raise UsageError(
                 f"a GPU's memory does not hold an update with optimizer.micro = {self.micro}, and "
@@ -188,7 +189,6 @@ class BatchLimits:
             ) from None
         self.micro, self._calm = min(self.micro, samples) // 2 or 1, 0
         self.tokens = max(1, self.tokens // 2) if self.tokens else 0
-        torch.cuda.empty_cache()
         log.warning("out of memory: starting the step again with micro=%d", self.micro)
 
     def grow(self) -> None:
