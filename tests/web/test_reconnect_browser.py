@@ -38,6 +38,16 @@ async def participant(
     return page
 
 
+async def ready_for_a_partner(browser: Browser, visitor: Visitor) -> Page:
+    """A participant of the study PAIRS, who has agreed and answered the questions."""
+    page = (await open_page(browser)).page
+    await page.goto(visitor.root + base_of(visitor))
+    await page.click("text=I agree")
+    await page.fill('[name="q.age"]', "40")
+    await page.click("text=Continue")
+    return page
+
+
 def sent(visitor: Visitor) -> list[str]:
     """What the person has said in the game."""
     session = visitor.app[ROOM].games["p001"].session
@@ -152,12 +162,7 @@ async def test_connection_that_is_cut_and_comes_back_continues_the_game(
 async def test_restart_while_waiting_for_a_partner(browser: Browser, tmp_path: Path) -> None:
     port, study = unused_port(), study_of(PAIRS, tmp_path)
     async with served(tmp_path / "runs", port, study=study) as visit:
-        visitor = visit()
-        page = (await open_page(browser)).page
-        await page.goto(visitor.root + base_of(visitor))
-        await page.click("text=I agree")
-        await page.fill('[name="q.age"]', "40")
-        await page.click("text=Continue")
+        page = await ready_for_a_partner(browser, visit())
         await page.click("text=Find a partner")
         await expect(page.locator("#waiting")).to_contain_text("Waiting")
     await expect(page.locator("#waiting")).to_contain_text("cannot be reached")
@@ -171,12 +176,7 @@ async def test_a_request_that_is_never_answered_is_given_up(
 ) -> None:
     monkeypatch.setattr("ludens.web.study.POLL_SECONDS", 0.2)
     async with served(tmp_path / "runs", study=study_of(PAIRS, tmp_path)) as visit:
-        visitor = visit()
-        page = (await open_page(browser)).page
-        await page.goto(visitor.root + base_of(visitor))
-        await page.click("text=I agree")
-        await page.fill('[name="q.age"]', "40")
-        await page.click("text=Continue")
+        page = await ready_for_a_partner(browser, visit())
         await page.route("**/waiting", lambda route: None)
         await page.click("text=Find a partner")
         await expect(page.locator("#waiting")).to_contain_text("cannot be reached")

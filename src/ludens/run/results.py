@@ -40,7 +40,6 @@ from ludens.run.task import (
     OVERALL,
     Published,
     Suite,
-    Summary,
     Task,
     suite,
 )
@@ -354,7 +353,7 @@ def summarise(whole: Suite, cells: Mapping[str, Cell]) -> dict[str, Estimate]:
     """The summaries of a suite for one entrant, those whose tasks were played."""
     summaries: dict[str, Estimate] = {}
     for summary in whole.summaries:
-        tasks, metric = _tasks(summary, whole), summary.metric
+        tasks, metric = summary.task_names(whole), summary.metric
         some = {name: cells[name] for name in tasks if name in cells and cells[name].episodes}
         if not some or (summary.complete and len(some) < len(tasks)):
             continue
@@ -374,15 +373,11 @@ def summarise_published(whole: Suite, values: Mapping[str, float]) -> dict[str, 
     A mean over episodes is not, since published values do not come with numbers of episodes.
     """
     estimates = {
-        summary.name: summary.combine({task: exactly(values[task]) for task in _tasks(summary, whole)})
+        summary.name: summary.combine({task: exactly(values[task]) for task in summary.task_names(whole)})
         for summary in whole.summaries
-        if summary.combine and not summary.metric and values.keys() >= set(_tasks(summary, whole))
+        if summary.combine and not summary.metric and values.keys() >= set(summary.task_names(whole))
     }
     return {name: estimate for name, estimate in estimates.items() if not isnan(estimate.mean)}
-
-
-def _tasks(summary: Summary, whole: Suite) -> tuple[str, ...]:
-    return summary.tasks or tuple(task.name for task in whole.tasks)
 
 
 @dataclass(frozen=True)

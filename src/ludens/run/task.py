@@ -325,9 +325,12 @@ class Summary:
     metric: Metric | None = None
     """The metric it summarises; by default the one that tables show of each task, normalised if anchored."""
 
+    def task_names(self, suite: Suite) -> tuple[str, ...]:
+        return self.tasks or tuple(task.name for task in suite.tasks)
+
     def of(self, estimates: Mapping[str, Estimate], suite: Suite) -> Estimate | None:
         """The number, from estimates by task; None if tasks that it needs have none."""
-        names = self.tasks or tuple(task.name for task in suite.tasks)
+        names = self.task_names(suite)
         parts = {name: estimates[name] for name in names if name in estimates}
         if self.combine is None or not parts or (self.complete and len(parts) < len(names)):
             return None
