@@ -6,10 +6,10 @@ results=${1:-training/smol}
 recipes=$(dirname "$0")
 mkdir -p "$results"
 [ -d training/smol-start ] || python "$recipes/../smol_vlm.py" training/smol-start
-ludens prepare "viki/activate?split=train" --seed 2000000 -n 1200
-ludens prepare "viki/activate?split=train" --seed 1000000 -n 300
-ludens prepare "viki/activate" -n 200
-for stage in see imitate tic-tac-toe viki spy; do
+ludens prepare "viki/activate?split=train" --seed 2000000 -n 1600
+ludens prepare "viki/activate?split=train" --seed 1000000 -n 640
+ludens prepare "viki/activate" -n 400
+for stage in imitate tic-tac-toe viki spy; do
     ludens train "$recipes/$stage.toml"
 done
 

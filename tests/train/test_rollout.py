@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,8 @@ import ludens
 from ludens import Agent, Ask, Game, Reply
 from ludens.core.state import State
 from ludens.models.chat import Tokens
-from ludens.train.rollout import RolloutJob, Rollouts
+from ludens.train.recipe import PlayOptions, Recipe
+from ludens.train.rollout import RolloutJob, Rollouts, rollouts_of
 from tests.support.players import Scripted
 
 
@@ -83,3 +86,25 @@ async def test_a_solver_that_never_acts_abstains() -> None:
     game = ludens.make("comma/wire", turns=3)
     [trajectory] = await Rollouts(game, Learner(bot=Scripted(says=["hm"]))).play([RolloutJob(0)])
     assert trajectory.decision == (0.0, 1.0)
+
+
+@dataclass
+class Watcher(Learner):
+    """Notes whether it is shown the legal moves."""
+
+    shown: list[bool] = field(kw_only=True)
+
+    async def act(self, ask: Ask) -> Reply:
+        self.shown.append(ask.listed)
+        return await super().act(ask)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+async def test_legal_moves_can_be_left_out_of_prompts(listed: bool) -> None:
+    game, shown = ludens.make("tic_tac_toe"), list[bool]()
+    policy: Any = SimpleNamespace(
+        agent=lambda blind: Watcher(bot=ludens.agent("bot/random", game), shown=shown)
+    )
+    await rollouts_of(Recipe(play=PlayOptions(listed=listed)), game, policy, {}).play([RolloutJob(0)])
+    assert len(shown) >= 5
+    assert set(shown) == {listed}

@@ -22,7 +22,7 @@ from ludens.train.transformers_policy import TransformersPolicy
 from tests.support.tiny_policy import answers, picture
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-STAGES = {"see": "start", "short": "start", "imitate": "see/supervised"} | dict.fromkeys(
+STAGES = {"see": "start", "imitate": "start"} | dict.fromkeys(
     ("spy", "viki", "tic-tac-toe"), "imitate/supervised"
 )
 
@@ -96,7 +96,7 @@ def test_recipes_are_valid(stage: str, tmp_path: Path) -> None:
     assert recipe.run.name == f"smol-{stage}"
     assert recipe.model.path == f"training/smol-{STAGES[stage]}"
     check(replace(recipe, model=replace(recipe.model, path=str(tmp_path))))
-    imitates = stage in ("see", "short", "imitate")
+    imitates = stage in ("see", "imitate")
     assert (recipe.iterations == 0, recipe.model.freeze_vision) == (imitates, not imitates)
 
 

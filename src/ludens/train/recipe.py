@@ -128,6 +128,7 @@ class PlayOptions(Section, name="play"):
     seeds: int = option(0, low=0, help="training seeds in all, played in turn (epochs); 0 for ever new ones")
     concurrency: int = option(256, low=1, help="episodes in flight")
     retries: int = option(0, low=0, help="retries after an unreadable or illegal reply")
+    listed: bool = option(True, help="legal moves are in the prompt, where a player is shown them")
     size: int = option(256, low=256, high=1024, help="pixels of the longer side of pictures")
     theme: str = option("classic", help="theme of pictures")
     max_tokens: int = option(0, low=0, help="nano: most tokens in a reply of play; 0 for model.max_tokens")

@@ -181,7 +181,7 @@ def rollouts_of(
         policy.agent(blind=blind),
         players,
         RenderOptions(play.theme, play.size),
-        PlayConfig(retries=play.retries),
+        PlayConfig(retries=play.retries, listed=play.listed),
         play.concurrency,
         None if play.discount < 0 else play.discount,
         policy.explorer(play.explore) if play.explore else None,
