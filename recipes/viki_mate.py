@@ -2,8 +2,8 @@
 
 `bot/oracle` knows the whole kitchen, so a policy that imitates it must guess. The mate plans in the kitchen
 that it believes in: what it sees is as it is; what it saw earlier is where its own messages say; every other
-thing of the task lies in an area of its own, within reach, and it can go there, because Move finds things that
-are not in view. A recipe is a file, and a file does not choose what is imported:
+thing of the task lies in an area of its own, within reach, and it can go there, because Move finds things
+that are not in view. A recipe is a file, and a file does not choose what is imported:
 
     ludens train recipes/nano.toml --agent recipes.viki_mate:Mate
 """
@@ -46,8 +46,8 @@ LONGEST = 14
 MOST_STATES = 20_000
 TRUSTING = 13
 """Steps after which a partner who could do the task alone is no longer waited for."""
-WAIT = "wait"
-"""The message of a robot that leaves the task to a partner from the first step."""
+WAIT = "still"
+"""The message of a robot that leaves the task to a partner from the first step, after its name."""
 COUNTERPARTS = ("Grasp", "Place", "Interact", "Open", "Handover", "Push")
 """What a partner does again where it clashed with what the robot did. A Reach only begins something."""
 
@@ -181,7 +181,7 @@ class Belief:
         )
 
     def _may_hold(self, cabinet: Asset | None, name: str) -> bool:
-        """Whether a thing that is not in view may be in a closed cabinet that is: the task names the cabinet."""
+        """Whether something not in view may be in the closed cabinet that is: the task names that."""
         task = self.floor.scene.task
         return (
             cabinet is not None
@@ -262,12 +262,12 @@ def _beside(belief: Belief) -> Choice:
     plan = plan_in(scene)
     if not plan:
         return _left(belief, scene) if plan is None else Choice(scene=scene)
-    waited = (steps, seat, WAIT) in belief.state.messages
+    waited = (steps, seat, f"{seat} {WAIT}") in belief.state.messages
     held = any(belief.floor.seen_in(robot.id) for robot in belief.others)
     if (steps == 0 or waited) and steps < TRUSTING and not belief.floor.seen_in(seat):
         theirs = plan_in(of_robots(scene, belief.others))
         if theirs is not None and len(theirs) <= len(plan):
-            return Choice(None, scene, theirs, WAIT)
+            return Choice(None, scene, theirs, f"{seat} {WAIT}")
     if not held and not any(belief.floor.reached.get(robot.id) for robot in belief.others):
         mine = plan_in(of_robots(scene, [belief.me]))
         if mine is not None and len(mine) <= len(plan):
@@ -378,6 +378,7 @@ class Mate(Agent):
     only: str = option(
         "", help="the seat in which it is the mate, such as R1; in the others it is bot/oracle"
     )
+    silent: bool = option(False, help="send no messages, and so remember nothing")
     slips: float = option(0.0, low=0, high=1, help="share of its actions that are random ones")
     kind = "recipes.viki_mate:Mate"
     sees = "state"
@@ -393,6 +394,6 @@ class Mate(Agent):
             answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
             return Reply(ask.format.write(answer), answer)
         choice = chosen(belief)
-        answer = write_turn(choice.action, choice.message)
+        answer = write_turn(choice.action, "" if self.silent else choice.message)
         thought = f"<think>{told(belief, choice)}</think>" if self.reason else ""
         return Reply(f"{thought}{ask.format.write(answer)}", answer)
