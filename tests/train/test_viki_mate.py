@@ -166,10 +166,11 @@ def test_demonstrations_of_one_seat(game: Game) -> None:
         source = Demonstration(
             game="viki/team?split=train",
             bot=f"{MATE}?reason=true&only=R2",
+            player=player,
             roles="R2",
             episodes=4,
+            theme="classic",
             size="256",
-            player=player,
         )
         found = list(replies(SourceChunk(source, range(4))))
         assert found
