@@ -44,8 +44,9 @@ USUAL = ("stompy", "fetch")
 LONGEST = 14
 """Steps of a plan that is looked for."""
 MOST_STATES = 20_000
-TRUSTING = 13
-"""Steps after which a partner who could do the task alone is no longer waited for."""
+TRUSTING, TRUSTING_MORE = 3, 13
+"""Steps after which a partner who could do the task alone is no longer waited for: one who holds nothing, or
+who holds something."""
 WAIT = "still"
 """The message of a robot that leaves the task to a partner from the first step, after its name."""
 COUNTERPARTS = ("Grasp", "Place", "Interact", "Open", "Handover", "Push")
@@ -247,6 +248,8 @@ def chosen(belief: Belief) -> Choice:
     if insists or "comes too early" in reason or "stands still" in reason:
         return Choice()
     choice = _beside(belief) if belief.others else _alone(belief)
+    if choice.action and choice.action[0] == "Place":
+        choice = _kept(belief, choice)
     action = choice.action
     if action and action[0] == "Move":
         choice.message = belief.news()
@@ -254,6 +257,22 @@ def chosen(belief: Belief) -> Choice:
     elif action and action[1:] and any(name.startswith(UNSEEN) for name in action):
         choice.action = tuple(name.removeprefix(UNSEEN) for name in action)
     return choice
+
+
+def _kept(belief: Belief, choice: Choice) -> Choice:
+    """What it does with what it holds, where a plan with time to spare would put that down elsewhere."""
+    held = [asset.name for asset in belief.floor.seen_in(belief.seat)]
+    wanted = [one for one in belief.floor.scene.task.conditions if one.thing in held and one.place]
+    assert choice.action is not None
+    if not wanted or choice.action[1] in {one.place for one in wanted}:
+        return choice
+    scene = of_robots(choice.scene or belief.kitchen(), [belief.me])
+    rest = without(scene, [goal.thing for goal in scene.task.goals if goal.thing not in held])
+    if plan := plan_in(rest):
+        return _first(belief, rest, plan)
+    place = wanted[0].place or ""
+    here = belief.floor.view_from in (place, belief.floor.area_of(place) if place in belief.seen else "")
+    return replace(choice, action=None if here else ("Move", place))
 
 
 def _beside(belief: Belief) -> Choice:
@@ -264,7 +283,11 @@ def _beside(belief: Belief) -> Choice:
         return _left(belief, scene) if plan is None else Choice(scene=scene)
     waited = (steps, seat, f"{seat} {WAIT}") in belief.state.messages
     held = any(belief.floor.seen_in(robot.id) for robot in belief.others)
-    if (steps == 0 or waited) and steps < TRUSTING and not belief.floor.seen_in(seat):
+    if (
+        (steps == 0 or waited)
+        and steps < (TRUSTING_MORE if held else TRUSTING)
+        and not belief.floor.seen_in(seat)
+    ):
         theirs = plan_in(of_robots(scene, belief.others))
         if theirs is not None and len(theirs) <= len(plan):
             return Choice(None, scene, theirs, f"{seat} {WAIT}")
@@ -295,7 +318,15 @@ def _alone(belief: Belief) -> Choice:
     """The first step of what it can do with nobody in view; it waits, or goes, where others must help."""
     scene = belief.kitchen()
     plan = plan_in(scene)
-    return _left(belief, scene) if plan is None else _first(belief, scene, plan)
+    if plan is None:
+        return _left(belief, scene)
+    known = belief.memory.get(belief.absent[0], "").partition(" ")[0] if belief.absent else ""
+    if known in ROBOTS:
+        kitchen = belief.kitchen(known)
+        both = plan_in(kitchen)
+        if both is not None and len(both) < len(plan):
+            scene, plan = kitchen, tidy(kitchen, both)
+    return _first(belief, scene, plan)
 
 
 def _left(belief: Belief, scene: Scene) -> Choice:
@@ -304,8 +335,10 @@ def _left(belief: Belief, scene: Scene) -> Choice:
     if not belief.others:
         hard = [name for name in things if plan_in(without(scene, things.keys() - {name})) is None]
         rest = without(scene, hard)
-        if hard and rest.task.goals and (plan := plan_in(rest)) and plan[0][belief.seat][0] != "Interact":
-            return _first(belief, rest, plan)
+        if hard and rest.task.goals and (plan := plan_in(rest)):
+            ordered = {one.thing for order in scene.task.orders for stage in order for one in stage}
+            if plan[0][belief.seat][0] != "Interact" or not ordered & {*hard}:
+                return _first(belief, rest, plan)
     best: tuple[Scene, Plan] | None = None
     for robot in belief.absent[:1]:
         known = belief.memory.get(robot, "").partition(" ")[0]
