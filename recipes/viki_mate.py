@@ -375,7 +375,7 @@ def told(belief: Belief, choice: Choice) -> str:
     parts = [*_heights(belief), seen_in(shown, belief.floor).strip(" ;"), _within_reach(belief)]
     if choice.plan:
         parts += [*subgoals(replace(scene, plan=tuple(choice.plan))), str(len(choice.plan))]
-    return "; ".join(part for part in parts if part)
+    return "; ".join(part for part in parts if part).replace(UNSEEN, "")
 
 
 def _heights(belief: Belief) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from ludens.concurrent import play_sync
 from ludens.core.game import Game
 from ludens.core.random import stream
 from ludens.core.registry import make
+from ludens.games.viki import sources
 from ludens.games.viki.closed_loop import Team, TeamState
 from ludens.games.viki.floor import FloorPlan
 from ludens.games.viki.generate import generate_short
@@ -21,6 +23,7 @@ from ludens.games.viki.world import ROBOTS, Scene
 from ludens.train.demonstrations import SourceChunk, replies
 from ludens.train.recipe import Demonstration
 from recipes.viki_mate import Belief, Choice, chosen, noted, told
+from recipes.viki_scenes import keep_scenes
 
 MATE = "recipes.viki_mate:Mate"
 
@@ -197,3 +200,21 @@ def test_a_silent_one_sends_nothing(game: Game) -> None:
             moves = [move for move in episode.moves if move.seat == "R1"]
             said += sum(bool(read_turn(move.action)[1]) for move in moves if move.action)
         assert bool(said) is talks
+
+
+def test_scenes_that_are_made_in_advance_are_those_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LUDENS_DATA", str(tmp_path))
+    seed, team = 10, make("viki/team?split=train")
+    assert keep_scenes("train", 2, seed) > 0
+    assert keep_scenes("train", 2, seed) == 0
+    made = team.start(seed)
+    for kept in (sources.setup_of, sources._generated):
+        kept.cache_clear()
+    monkeypatch.setattr(sources, "generate", None)
+    found = team.start(seed)
+    assert isinstance(made, TeamState)
+    assert isinstance(found, TeamState)
+    assert found.setup is not made.setup
+    assert found.scene == made.scene
