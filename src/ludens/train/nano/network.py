@@ -135,25 +135,25 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-class Graphed:
-    """A function without arguments that changes tensors in place.
+class GraphedStep:
+    """Runs a function that changes tensors in place, the same one each time.
 
     The first call runs it, so that libraries are set up; the second captures its kernels; that and every
     later call launch all of them at once.
     """
 
-    def __init__(self, function: Callable[[], None], graphs: Graphs) -> None:
-        self._function, self._graphs = function, graphs
+    def __init__(self, graphs: Graphs) -> None:
+        self._graphs = graphs
         self._warm = False
         self._graph: torch.cuda.CUDAGraph | None = None
 
-    def __call__(self) -> None:
+    def run(self, function: Callable[[], None]) -> None:
         if not self._warm:
-            self._function()
+            function()
             self._warm = True
             return
         if self._graph is None:
-            self._graph = self._graphs.capture(self._function)
+            self._graph = self._graphs.capture(function)
         self._graph.replay()
 
 
@@ -397,12 +397,17 @@ class Speaker:
         self._token = tokens.ids[:, -1:].clone()
         self._position = length - tokens.padding[:, None]
         self._cursor, self._marks = tokens.cursor.last(), marks
-        self._advance = self._step if graphs is None else Graphed(self._step, graphs)
+        # It keeps no method of this object: only garbage collection, rare while games are played, would free
+        # the caches then.
+        self._graphed = None if graphs is None else GraphedStep(graphs)
         self.logits: Tensor = decoder.head(hidden[:, -1])
 
     def say(self, token: Tensor) -> None:
         self._token.copy_(token[:, None])
-        self._advance()
+        if self._graphed is None:
+            self._step()
+        else:
+            self._graphed.run(self._step)
 
     def _step(self) -> None:
         """Everything in place, so that a graph of it can be replayed."""
