@@ -95,8 +95,8 @@ def train(
             raise
         raise UsageError(
             "the GPU's memory is full: end other programs on it, give each run a share of it (--memory), or "
-            "lower play.workers, play.concurrency, model.batch or optimizer.micro; the same command goes on "
-            f"from the last checkpoint in {folder}."
+            "lower play.workers, play.concurrency, model.batch, supervised.batch or optimizer.micro; the "
+            f"same command goes on from the last checkpoint in {folder}."
         ) from None
     except KeyboardInterrupt:
         if first:
