@@ -82,13 +82,13 @@ def of_robots(scene: Scene, robots: Sequence[Robot]) -> Scene:
     return without(replace(scene, robots=tuple(robots), assets=assets), held)
 
 
-def asked(task: KitchenTask) -> list[str]:
+def names_in(task: KitchenTask) -> list[str]:
     """The names of things and places in the conditions of a task."""
     names = ((one.thing, None if one.along else one.place) for one in task.conditions)
     return list(dict.fromkeys(name for pair in names for name in pair if name))
 
 
-def noted(text: str) -> dict[str, str]:
+def notes_in(text: str) -> dict[str, str]:
     """What a message says of things and robots: "pear table; cabinet room open; R1 fetch room"."""
     known = sorted((*KINDS, "R1", "R2", "R3", "R4"), key=len, reverse=True)
     notes = {}
@@ -114,7 +114,7 @@ class Belief:
         self.memory = {}
         for _, sender, text in self.state.messages:
             if sender == self.seat:
-                self.memory |= noted(text)
+                self.memory |= notes_in(text)
         self.areas = {area.name for area in self.floor.scene.areas}
         self.seen = {*self.floor.centres}
         waiting = [robot.id for robot in self.floor.present]
@@ -163,7 +163,7 @@ class Belief:
                 place = "cabinet" if self._may_hold(assets.get("cabinet"), name) else away(name)
             assets[name] = Asset(name, name, place, closed)
 
-        for name in asked(scene.task):
+        for name in names_in(scene.task):
             add(name)
         robots = [robot for robot in scene.robots if robot.id not in self.absent]
         for robot in self.absent if partner else ():
@@ -188,7 +188,7 @@ class Belief:
             cabinet is not None
             and cabinet.closed
             and "cabinet" in task.text
-            and "cabinet" not in asked(task)
+            and "cabinet" not in names_in(task)
             and not KINDS[name].fixture
             and name == task.goals[-1].thing
         )
@@ -212,7 +212,7 @@ class Belief:
     def news(self) -> str:
         """What it sees of the task and of partners and has not said yet."""
         things = {asset.name: asset for asset in self.floor.scene.assets if asset.name in self.seen}
-        names = [name for name in asked(self.floor.scene.task) if name in things]
+        names = [name for name in names_in(self.floor.scene.task) if name in things]
         for name in names:
             if (place := things[name].place) in things and place not in names:
                 names.append(place)
@@ -237,7 +237,7 @@ class Choice:
     message: str = ""
 
 
-def chosen(belief: Belief) -> Choice:
+def choose(belief: Belief) -> Choice:
     """The next action of a robot.
 
     The partner is thought to be `bot/oracle`, which plans again wherever a step was not as planned, and then
@@ -249,7 +249,7 @@ def chosen(belief: Belief) -> Choice:
         return Choice()
     choice = _beside(belief) if belief.others else _alone(belief)
     if choice.action and choice.action[0] == "Place":
-        choice = _kept(belief, choice)
+        choice = _bring(belief, choice)
     action = choice.action
     if action and action[0] == "Move":
         choice.message = belief.news()
@@ -259,7 +259,7 @@ def chosen(belief: Belief) -> Choice:
     return choice
 
 
-def _kept(belief: Belief, choice: Choice) -> Choice:
+def _bring(belief: Belief, choice: Choice) -> Choice:
     """What it does with what it holds, where a plan with time to spare would put that down elsewhere."""
     held = [asset.name for asset in belief.floor.seen_in(belief.seat)]
     wanted = [one for one in belief.floor.scene.task.conditions if one.thing in held and one.place]
@@ -269,7 +269,7 @@ def _kept(belief: Belief, choice: Choice) -> Choice:
     scene = of_robots(choice.scene or belief.kitchen(), [belief.me])
     rest = without(scene, [goal.thing for goal in scene.task.goals if goal.thing not in held])
     if plan := plan_in(rest):
-        return _first(belief, rest, plan)
+        return _next(belief, rest, plan)
     place = wanted[0].place or ""
     here = belief.floor.view_from in (place, belief.floor.area_of(place) if place in belief.seen else "")
     return replace(choice, action=None if here else ("Move", place))
@@ -280,7 +280,7 @@ def _beside(belief: Belief) -> Choice:
     seat, steps, scene = belief.seat, belief.state.steps, belief.kitchen()
     plan = plan_in(scene)
     if not plan:
-        return _left(belief, scene) if plan is None else Choice(scene=scene)
+        return _part(belief, scene) if plan is None else Choice(scene=scene)
     waited = (steps, seat, f"{seat} {WAIT}") in belief.state.messages
     held = any(belief.floor.seen_in(robot.id) for robot in belief.others)
     if (
@@ -319,17 +319,17 @@ def _alone(belief: Belief) -> Choice:
     scene = belief.kitchen()
     plan = plan_in(scene)
     if plan is None:
-        return _left(belief, scene)
+        return _part(belief, scene)
     known = belief.memory.get(belief.absent[0], "").partition(" ")[0] if belief.absent else ""
     if known in ROBOTS:
         kitchen = belief.kitchen(known)
         both = plan_in(kitchen)
         if both is not None and len(both) < len(plan):
             scene, plan = kitchen, tidy(kitchen, both)
-    return _first(belief, scene, plan)
+    return _next(belief, scene, plan)
 
 
-def _left(belief: Belief, scene: Scene) -> Choice:
+def _part(belief: Belief, scene: Scene) -> Choice:
     """What is left to do where it cannot do everything."""
     things = dict.fromkeys(goal.thing for goal in scene.task.goals)
     if not belief.others:
@@ -338,7 +338,7 @@ def _left(belief: Belief, scene: Scene) -> Choice:
         if hard and rest.task.goals and (plan := plan_in(rest)):
             ordered = {one.thing for order in scene.task.orders for stage in order for one in stage}
             if plan[0][belief.seat][0] != "Interact" or not ordered & {*hard}:
-                return _first(belief, rest, plan)
+                return _next(belief, rest, plan)
     best: tuple[Scene, Plan] | None = None
     for robot in belief.absent[:1]:
         known = belief.memory.get(robot, "").partition(" ")[0]
@@ -351,10 +351,10 @@ def _left(belief: Belief, scene: Scene) -> Choice:
         return Choice(scene=scene)
     kitchen, plan = best
     # A shortest plan may have steps that nobody needs. Partners wait for them: so now and then it does them.
-    return _first(belief, kitchen, plan if belief.state.steps % 4 == 0 else tidy(kitchen, plan))
+    return _next(belief, kitchen, plan if belief.state.steps % 4 == 0 else tidy(kitchen, plan))
 
 
-def _first(belief: Belief, scene: Scene, plan: Plan) -> Choice:
+def _next(belief: Belief, scene: Scene, plan: Plan) -> Choice:
     """The first step of a plan that it has not done."""
     action = plan[0].get(belief.seat) if plan else None
     if action and action[0] == "Reach" and belief.reached(belief.seat, action[1]):
@@ -362,7 +362,7 @@ def _first(belief: Belief, scene: Scene, plan: Plan) -> Choice:
     return Choice(action, scene, plan)
 
 
-def told(belief: Belief, choice: Choice) -> str:
+def thoughts(belief: Belief, choice: Choice) -> str:
     """What leads from the picture to the action: heights, what is where, what it reaches, who does what.
 
     "table 20: 75; pear 42: table; bowl unseen; R1 44: fetch table pear; R1 pear; R1 Grasp pear Place bowl; 5"
@@ -380,7 +380,7 @@ def told(belief: Belief, choice: Choice) -> str:
 
 def _heights(belief: Belief) -> Iterator[str]:
     """Of the area it is in and of those that the task names, where their headings are, in centimetres."""
-    named = {*asked(belief.floor.scene.task), belief.floor.view_from}
+    named = {*names_in(belief.floor.scene.task), belief.floor.view_from}
     for area in belief.floor.scene.areas:
         if area.name in named:
             box = belief.floor.surfaces[area.name]
@@ -426,7 +426,7 @@ class Mate(Agent):
         if self.slips and self.random.random() < self.slips:
             answer = view_of(self.game, RenderOptions(), 0).guess(state, ask.seat, self.random)
             return Reply(ask.format.write(answer), answer)
-        choice = chosen(belief)
+        choice = choose(belief)
         answer = write_turn(choice.action, "" if self.silent else choice.message)
-        thought = f"<think>{told(belief, choice)}</think>" if self.reason else ""
+        thought = f"<think>{thoughts(belief, choice)}</think>" if self.reason else ""
         return Reply(f"{thought}{ask.format.write(answer)}", answer)

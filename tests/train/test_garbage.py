@@ -1,5 +1,5 @@
-"""Tensors are freed as soon as nothing needs them: garbage collection is rare while games are played, and what
-it alone could free would fill the memory of a GPU."""
+"""Tensors are freed as soon as nothing needs them: garbage collection is rare while games are played, and
+what it alone could free would fill the memory of a GPU."""
 
 from __future__ import annotations
 

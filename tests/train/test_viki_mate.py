@@ -22,7 +22,7 @@ from ludens.games.viki.sources import SceneSetup
 from ludens.games.viki.world import ROBOTS, Scene
 from ludens.train.demonstrations import SourceChunk, replies
 from ludens.train.recipe import Demonstration
-from recipes.viki_mate import Belief, Choice, chosen, noted, told
+from recipes.viki_mate import Belief, Choice, choose, notes_in, thoughts
 from recipes.viki_scenes import keep_scenes
 
 MATE = "recipes.viki_mate:Mate"
@@ -60,8 +60,8 @@ def game(monkeypatch: pytest.MonkeyPatch) -> Game:
 
 def thought(state: TeamState, seat: str) -> tuple[Choice, str]:
     belief = Belief(state, seat)
-    choice = chosen(belief)
-    return choice, told(belief, choice)
+    choice = choose(belief)
+    return choice, thoughts(belief, choice)
 
 
 def states(setup: SceneSetup, seat: str) -> Iterator[TeamState]:
@@ -69,7 +69,7 @@ def states(setup: SceneSetup, seat: str) -> Iterator[TeamState]:
     state = TeamState(Team(), setup)
     while state.to_act:
         yield state
-        choice = chosen(Belief(state, seat))
+        choice = choose(Belief(state, seat))
         turns = {one: state.solution(one) or "" for one in state.game.seats}
         state = state.clone()
         state._advance({**turns, seat: write_turn(choice.action, choice.message)})
@@ -140,7 +140,7 @@ def test_it_names_only_what_is_in_view_or_asked_for() -> None:
     for setup in SETUPS:
         for state in states(setup, "R1"):
             floor: FloorPlan = state.seen_by("R1")
-            said = noted(chosen(Belief(state, "R1")).message)
+            said = notes_in(choose(Belief(state, "R1")).message)
             for name in said:
                 inside = floor.area_of(name)
                 assert name == "R1" or inside == floor.view_from
