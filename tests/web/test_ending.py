@@ -89,7 +89,7 @@ def test_nano_is_offered_where_it_can_play() -> None:
     assert "nano" not in players(make("gomoku", size=9))
     assert "nano" in players(make("viki/trace"))
     assert "nano" in players(make("chess"))
-    assert "nano" not in players(make("viki/team"))
+    assert "nano" in players(make("viki/team"))
     assert "nano" in players(make("comma/maze"))
     assert "nano" not in players(make("comma/who"))
     assert is_taught(make("tic_tac_toe", opening=2))

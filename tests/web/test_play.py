@@ -68,7 +68,7 @@ async def test_anyone_can_play_against_nano(visit: Visit, tmp_path: Path) -> Non
     visitor = visit()
     _, _, page = await visitor.get("/play?game=tic_tac_toe")
     assert 'value="nano"' in page
-    _, _, page = await visitor.get("/play?game=viki/team")
+    _, _, page = await visitor.get("/play?game=comma/who")
     assert 'value="nano"' not in page
     _, seat = await begin(visitor, "tic_tac_toe", **{"seat.x": "me", "seat.o": "nano"})
     view = await seat.turn()
