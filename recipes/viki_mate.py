@@ -1,4 +1,4 @@
-"""A teacher for `viki/team` that knows what its seat knows: `bot/mate`.
+"""A teacher for `viki/team` that knows what its seat knows.
 
 `bot/oracle` knows the whole kitchen, so a policy that imitates it must guess. The mate plans in the kitchen
 that it believes in: what it sees is as it is; what it saw earlier is where its own messages say; every other

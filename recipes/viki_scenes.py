@@ -26,11 +26,13 @@ from ludens.train.demonstrations import FIRST_SEED
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the scenes of viki/team in advance.")
     parser.add_argument("--split", default="train", choices=generate.SPLITS)
-    parser.add_argument("--robots", type=int, default=2)
+    parser.add_argument("--robots", type=int, default=2, choices=(2, 3, 4))
     parser.add_argument("--seed", type=int, default=FIRST_SEED, help="first seed of the game")
     parser.add_argument("--seeds", type=int, default=1600, help="number of seeds of the game")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
+    if options.seed < 0 or min(options.seeds, options.processes) < 1:
+        parser.error("--seeds and --processes must be at least 1, and --seed at least 0.")
     seeds = range(options.seed, options.seed + options.seeds)
     keep = partial(keep_scenes, options.split, options.robots)
     made = sum(count for _, count in run_in_processes(keep, seeds, options.processes, ordered=False))
