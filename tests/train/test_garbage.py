@@ -12,6 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra 'train' is not installed")
 
+from ludens.concurrent import play_sync  # noqa: E402
+from ludens.core.registry import make  # noqa: E402
 from ludens.train.policy import Policy, TokenSample  # noqa: E402
 from ludens.train.recipe import LossOptions, OptimizerOptions  # noqa: E402
 from ludens.train.update import Updater  # noqa: E402
@@ -66,6 +68,16 @@ def test_nano_leaves_no_tensors() -> None:
     samples = [TokenSample(r.prompt_ids, r.completion_ids, r.logprobs, advantage=1.0) for r in records]
     assert tensors_left_by(updates(learner, samples)) == []
     assert tensors_left_by(learner.frozen) == []
+
+
+def test_copies_of_nano_that_played_leave_no_tensors() -> None:
+    game = make("tic_tac_toe")
+
+    def play() -> None:
+        copy = policy().frozen()
+        play_sync(game, dict.fromkeys(game.seats, copy.agent()), 0)
+
+    assert tensors_left_by(play) == []
 
 
 @pytest.mark.parametrize("family", ["qwen", "llava"])

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import Protocol, Self, cast
+from weakref import ref
 
 from ludens.core.agent import Agent
 from ludens.core.episode import Usage
@@ -113,9 +114,16 @@ class LiveModel(NanoModel):
     """
 
     def __init__(self, policy: Sampler, explore: float = 0.0) -> None:
+        # A policy keeps this model, and its players keep both. Were the policy kept here, too, garbage
+        # collection alone would free it.
+        load = cast(Callable[[], Sampler], ref(policy))
         # The composition of a batch must not depend on timing: it starts when all games wait.
-        super().__init__("nano/live", lambda: policy, gather=600.0, in_thread=False)
+        super().__init__("nano/live", load, gather=600.0, in_thread=False)
         self.explore = explore
+
+    @property
+    def sampler(self) -> Sampler:
+        return self._load()
 
     def offer(self, request: Request) -> Sequence[str]:
         ask = request.ask
